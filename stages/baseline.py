@@ -5,15 +5,15 @@ from pathlib import Path
 import pandas as pd
 
 from stages.corpus.baselines import by_form, letters, rule
-from stages.corpus.prepared import AUDIT, Prepared, write_table
+from stages.corpus.prepared import AUDIT_COLUMNS, Prepared, write_table
 from stages.corpus.questions import written_forms
 from stages.corpus.text import spelled_as
 from stages.settings import load
 from stages.system.errors import Parser, command, say
-from stages.system.files import new_folder, read_table, write_json, write_metrics
+from stages.system.files import PREPARED, new_folder, read_table, write_json, write_metrics
 
 ANSWERS = ["constant", "letters", "rule", "reader"]
-QUESTION_COLUMNS = ["split", "row", "question", "gold", *ANSWERS[1:], "training_questions", "form"]
+BASELINE_COLUMNS = ["split", "row", "question", "gold", *ANSWERS[1:], "training_questions", "form"]
 
 
 @command
@@ -22,11 +22,13 @@ def main() -> None:
     Parser(description=main.__doc__).parse_args()
     params = load()
     recipe = params.question_recipe(params.recipe)
-    source = Path("data/prepared") / params.recipe
+    source = PREPARED / params.recipe
     prepared = Prepared.load(source)
     table = prepared.table
 
-    asked = table[table.split != "train"].merge(read_table(source / "audit.tsv", AUDIT), "left", ["split", "row"])
+    asked = table[table.split != "train"].merge(
+        read_table(source / "audit.tsv", AUDIT_COLUMNS), "left", ["split", "row"]
+    )
     asked = asked.rename(columns={"place": "gold", "train_count": "training_questions"})
     forms, trained = written_forms(asked), {*written_forms(prepared.of_split("train"))}
     asked["form"] = [form if form in trained else "" for form in forms]
@@ -60,7 +62,7 @@ def main() -> None:
     }
     with new_folder(Path("data/baseline") / params.recipe) as folder:
         write_json(folder / "baseline.json", result)
-        write_table(folder / "questions.tsv", asked[QUESTION_COLUMNS])
+        write_table(folder / "questions.tsv", asked[BASELINE_COLUMNS])
     write_metrics("baseline", rule=accuracy["rule"], reader=accuracy["reader"], ceiling=accuracy["ceiling"])
     scored = f"{(dev.gold == dev.constant).sum()} of {len(dev)} dev = {accuracy['constant']} %"
     others = "; ".join(f"the {answer}: {accuracy[answer]} %" for answer in ANSWERS[1:])

@@ -8,16 +8,16 @@ from stages.settings import TEXT_FILE, QuestionRecipe, Settings, load
 from stages.settings.sources import OWN_FILES, OWN_PAGES, Fetched, Synthetic, Text
 from stages.sources.download import ADVICE, obtained
 from stages.sources.own import check_lengths, notes, read_own
-from stages.sources.reading import read_text
-from stages.sources.world.generation import files_of, generate_world
-from stages.system.errors import Parser, StudyError, command, say, tell
+from stages.sources.parsing import read_text
+from stages.sources.world.people import files_of, generate_world
+from stages.system.errors import Parser, UserError, command, say, tell
 from stages.system.files import new_folder, write_bytes
 
 Source = tuple[dict[str, bytes], str]  # files by name, and a line on them
 
 
 def obtain(params: Settings, recipe: str, folder: Path) -> str:
-    """Put what a recipe reads into a folder, and return a line on it. Raises StudyError: it is faulty."""
+    """Put what a recipe reads into a folder, and return a line on it. Raises UserError: it is faulty."""
     sources = params.sources
     match params.recipe_named(recipe).data.source:
         case "synthetic":
@@ -29,7 +29,7 @@ def obtain(params: Settings, recipe: str, folder: Path) -> str:
         case "own":
             files, line = own(sources.own.path(), params.question_recipe(recipe), recipe)
         case _:
-            raise StudyError(f"recipe '{recipe}' is for studies alone; run: python -m stages.trials capacity_loads")
+            raise UserError(f"recipe '{recipe}' is for studies alone; run: python -m stages.trials capacity_loads")
     with new_folder(folder) as new:
         for name, content in files.items():
             write_bytes(new / name, content)
@@ -55,18 +55,18 @@ def cs224n(settings: Fetched) -> Source:
 
 
 def text(settings: Text, of_world: Synthetic) -> Source:
-    """Take a plain text, or the pages of a generated world. Raises StudyError: there is none, or it is faulty."""
+    """Take a plain text, or the pages of a generated world. Raises UserError: there is none, or it is faulty."""
     path = Path(settings.path)
     if not path.exists():
-        raise StudyError(f"params.yaml: sources.text.path: there is no file {path}; name one in UTF-8")
+        raise UserError(f"params.yaml: sources.text.path: there is no file {path}; name one in UTF-8")
     if not path.is_dir():
         content = read_text(path)
-    elif (path / "generation.py").exists():
+    elif (path / "people.py").exists():
         people = of_world.people.model_copy(update={"train": settings.people, "dev": 0, "test": 0})
         larger = generate_world(of_world.model_copy(update={"people": people}))
         content = encoded([person.page for person in larger.people]).decode()
     else:
-        raise StudyError(f"params.yaml: sources.text.path: {path} is a folder; name a file in UTF-8")
+        raise UserError(f"params.yaml: sources.text.path: {path} is a folder; name a file in UTF-8")
     return {TEXT_FILE: content.encode()}, f"a text of {len(content)} characters, {len(set(content))} different ones"
 
 

@@ -74,13 +74,13 @@ def learning_curves(pretrained: Path, finetuned: Path) -> str:
 def summary(job: Job) -> dict[str, Any]:
     """Return the figures of the pretraining, and where its weights come from."""
     pretrained, finetuned = job.inputs
-    facts = pretrained.facts["trainings"][WEIGHTS]
+    record = pretrained.record["trainings"][WEIGHTS]
     return {
-        "parameters": facts["parameters"],
-        "pretrain_loss": round(facts["loss"], 4),
-        "documents_per_second": round(facts["examples"] / max(facts["seconds"], 1e-9), 1),
-        "pretrain_seconds": {job.seed: round(facts["seconds"], 1)},
-        "provenance": [facts | {"settings": finetuned.settings}],  # pretraining's are in it
+        "parameters": record["parameters"],
+        "pretrain_loss": round(record["loss"], 4),
+        "documents_per_second": round(record["examples"] / max(record["seconds"], 1e-9), 1),
+        "pretrain_seconds": {job.seed: round(record["seconds"], 1)},
+        "provenance": [record | {"settings": finetuned.settings}],  # pretraining's are in it
     }
 
 
@@ -90,10 +90,10 @@ def main() -> None:
     jobs = run("evaluate", main.__doc__)
     by_variant: dict[str, list[dict[str, Any]]] = {}
     for job in jobs:
-        by_variant.setdefault(job.variant, []).append(job.facts)
+        by_variant.setdefault(job.variant, []).append(job.record)
 
     def mean(of: list[dict[str, Any]], init: str) -> float:
-        return fmean(facts["dev"][init] for facts in of)
+        return fmean(record["dev"][init] for record in of)
 
     best = max(by_variant.values(), key=lambda of: mean(of, "pretrained"))
     write_metrics("evaluate", scratch=mean(best, "scratch"), dev=mean(best, "pretrained"))

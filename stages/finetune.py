@@ -22,13 +22,13 @@ def carry_out(job: Job) -> None:
     begin_job(len(INITS))
     (pretrained,) = job.inputs
     first = {"scratch": None, "pretrained": pretrained.result_folder / f"{WEIGHTS}.safetensors"}
-    facts = {}
+    records = {}
     for init in INITS:
         weights = job.folder / f"{init}.safetensors"
         phase = finetuning(experiment, prepared, init)
-        facts[init] = train_to(weights, experiment, prepared, phase, job.seed, job.settings, first[init])
+        records[init] = train_to(weights, experiment, prepared, phase, job.seed, job.settings, first[init])
     files = [f"{init}.{suffix}" for init in INITS for suffix in ("safetensors", "csv")]
-    job.end(files, vocabulary_sha256=prepared.vocabulary.sha256, trainings=facts)
+    job.end(files, vocabulary_sha256=prepared.vocabulary.sha256, trainings=records)
 
 
 @command

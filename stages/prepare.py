@@ -6,12 +6,12 @@ from pathlib import Path
 from stages.corpus.prepared import SPLITS, Prepared, audit, write_table
 from stages.corpus.questions import Question, hold_out
 from stages.corpus.reader import with_candidates
-from stages.corpus.text import headings
+from stages.corpus.text import title_lengths
 from stages.settings import CORPUS_FILE, PARAMS, QUESTION_FILES, TEXT_FILE, QuestionData, QuestionRecipe, Recipe, load
 from stages.sources.own import read_own
-from stages.sources.reading import cut, read_documents, read_questions, read_text
-from stages.system.errors import Parser, StudyError, command
-from stages.system.files import new_folder
+from stages.sources.parsing import chunks, read_documents, read_questions, read_text
+from stages.system.errors import Parser, UserError, command
+from stages.system.files import PREPARED, new_folder
 
 
 @command
@@ -20,13 +20,13 @@ def main() -> None:
     Parser(description=main.__doc__).parse_args()
     params = load()
     name = params.recipe
-    print(prepare(params.recipe_named(name), name, Path("data/raw") / name, Path("data/prepared") / name))
+    print(prepare(params.recipe_named(name), name, Path("data/raw") / name, PREPARED / name))
 
 
 def prepare(recipe: Recipe, name: str, raw: Path, folder: Path) -> str:
     """Encode what a recipe reads from the folder `raw`, and return a line that says how much it is.
 
-    name: the recipe's. Raises StudyError: a file or `data.held_out` is faulty.
+    name: the recipe's. Raises UserError: a file or `data.held_out` is faulty.
     """
     documents, questions = read(recipe, raw)
     if isinstance(recipe, QuestionRecipe):
@@ -52,16 +52,16 @@ def changed(
 ) -> tuple[list[str], dict[str, list[Question]]]:
     """Hold questions out, leave pages out and put questions in another form, where section `data` says so.
 
-    key: the section's. Raises StudyError: `held_out` leaves no question.
+    key: the section's. Raises UserError: `held_out` leaves no question.
     """
     questions = hold_out(questions, settings.held_out, f"{key}.held_out")
     if settings.held_out and not questions["dev"]:
-        raise StudyError(
+        raise UserError(
             f"{PARAMS}: {key}.held_out: was {settings.held_out}; raise it, as more questions are about each name"
         )
     if settings.left_out:
         names = {question.name for question in questions["dev"][: settings.left_out]}
-        ends = headings(documents, names)
+        ends = title_lengths(documents, names)
         documents = [text for text, end in zip(documents, ends, strict=True) if text[:end] not in names]
     if settings.question:
         questions = {
@@ -74,11 +74,11 @@ def changed(
 def read(recipe: Recipe, raw: Path) -> tuple[list[str], dict[str, list[Question]]]:
     """Read the documents of a recipe and its questions by split; a plain text is cut and has none.
 
-    Raises StudyError: a file is missing or faulty.
+    Raises UserError: a file is missing or faulty.
     """
     context = recipe.model.context
     if not isinstance(recipe, QuestionRecipe):
-        return cut(read_text(raw / TEXT_FILE), context), {split: [] for split in SPLITS}
+        return chunks(read_text(raw / TEXT_FILE), context), {split: [] for split in SPLITS}
     if recipe.data.source == "own":
         return read_own(raw, context)
     questions = {}

@@ -16,11 +16,11 @@ def carry_out(job: Job) -> None:
 
     experiment = Experiment.of(job.params, job.recipe, job.variant)
     prepared = Prepared.load(job.prepared)
-    begin_job(2 if experiment.recipe.pretrain.own_epochs else 1)
+    begin_job(2 if experiment.recipe.pretrain.self_training_epochs else 1)
     weights = job.folder / f"{WEIGHTS}.safetensors"
-    facts = pretrain(weights, experiment, prepared, job.seed, job.settings)
+    record = pretrain(weights, experiment, prepared, job.seed, job.settings)
     files = [weights.name, f"{WEIGHTS}.csv"]
-    job.end(files, vocabulary_sha256=prepared.vocabulary.sha256, trainings={WEIGHTS: facts})
+    job.end(files, vocabulary_sha256=prepared.vocabulary.sha256, trainings={WEIGHTS: record})
 
 
 @command

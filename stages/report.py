@@ -7,16 +7,16 @@ from pathlib import Path
 
 from stages.reporting.folder import write_report
 from stages.settings import load
-from stages.system.errors import Parser, StudyError, command
+from stages.system.errors import Parser, UserError, command
 from stages.system.files import write_json, write_metrics
 
-ROW = "{:24}{:>10}{:>14}{:>10}{:>10}"
+LINE = "{:24}{:>10}{:>14}{:>10}{:>10}"
 COLUMNS = ("scratch_dev_accuracy", "dev_accuracy", "dev_accuracy_ci_low", "dev_accuracy_ci_high")  # in percent
 
 
 @command
 def main() -> None:
-    """Write the report; raises StudyError on missing input."""
+    """Write the report; raises UserError on missing input."""
     parser = Parser(description=__doc__)
     parser.add_argument("--where", action="store_true", help="only say where the report lies")
     given = parser.parse_args()
@@ -26,7 +26,7 @@ def main() -> None:
     report = Path("reports") / name / selection
     if given.where:
         if not (report / "index.html").exists():
-            raise StudyError(f"{report} has no report; `dvc repro` makes it")
+            raise UserError(f"{report} has no report; `dvc repro` makes it")
         print(f"report: {report / 'report.md'}, for a browser: {report / 'index.html'}")
         return
 
@@ -34,9 +34,9 @@ def main() -> None:
     write_json(Path("metrics.json"), metrics)
     best = metrics["selected"]
     write_metrics("report", low=best["dev_accuracy_ci_low"], high=best["dev_accuracy_ci_high"])
-    print(ROW.format("dev accuracy, %", "scratch", "pretrained", "ci_low", "ci_high"))
+    print(LINE.format("dev accuracy, %", "scratch", "pretrained", "ci_low", "ci_high"))
     for variant, figures in sorted(metrics["variants"].items(), key=lambda row: -row[1]["dev_accuracy"]):
-        print(ROW.format(variant, *(round(figures[column], 2) for column in COLUMNS)))
+        print(LINE.format(variant, *(round(figures[column], 2) for column in COLUMNS)))
 
 
 if __name__ == "__main__":

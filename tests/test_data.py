@@ -18,8 +18,8 @@ from stages.corpus.text import Vocabulary
 from stages.settings import load
 from stages.settings.sources import Fetched, Text
 from stages.sources.download import ADVICE
-from stages.sources.reading import read_documents, read_questions
-from stages.system.errors import StudyError
+from stages.sources.parsing import read_documents, read_questions
+from stages.system.errors import UserError
 from tests.support.project import contents
 from tests.support.talking import RHYME, ChangeParams, Run, error
 from tests.support.tiny import ROOT, SETTINGS
@@ -66,7 +66,7 @@ def fetch_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fetch:
 def refusal(fetch: Fetch, *sources: str) -> str:
     """The message of a fetch that must fail: one line that says how to supply the data; nothing changes."""
     before = contents(Path())
-    with pytest.raises(StudyError) as caught:
+    with pytest.raises(UserError) as caught:
         fetch(*sources)
     message = str(caught.value)
     assert message.isprintable() and message.endswith(ADVICE)

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from stages import evaluate
-from stages.reporting.evaluations import PREDICTIONS
+from stages.reporting.evaluations import PREDICTION_COLUMNS
 from stages.system.files import read_json, read_table
 from tests.support.project import restored
 from tests.support.talking import ChangeParams, Run
@@ -19,13 +19,13 @@ def test_predictions_and_record_are_each_models_own(
         change({"model.variant": "vanilla"})
         assert run(evaluate).code == 0
         folder = project / "data/evaluations/quick/vanilla/vanilla/seed-1"
-        predictions = read_table(folder / "predictions.tsv", PREDICTIONS)
+        predictions = read_table(folder / "predictions.tsv", PREDICTION_COLUMNS)
         record = read_json(folder / "run.json")
         shown = read_json(project / "metrics/evaluate.json")
     dev = predictions[predictions.split == "dev"]
     assert dev.groupby("init").correct.apply("".join).to_dict() == {"pretrained": "1" * 8, "scratch": "0" * 8}
     assert {*dev.seed} == {1} and shown == {"scratch": 0, "dev": 100}
-    training = read_json(project / "data/pretrained/quick/vanilla/vanilla/seed-1/facts.json")["trainings"]["weights"]
+    training = read_json(project / "data/pretrained/quick/vanilla/vanilla/seed-1/record.json")["trainings"]["weights"]
     (made,) = record["provenance"]
     assert made["settings"]["recipe"]["finetune"]["pretrained_epochs"] == 120 and made["commit"] == training["commit"]
     assert record["pretrain_loss"] == round(training["loss"], 4) and record["parameters"] == training["parameters"]

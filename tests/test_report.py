@@ -16,7 +16,7 @@ from tests.support.tiny import ROOT
 
 def evaluated(folder: Path) -> None:
     """A project in which rope, the only variant compared, answers everything after pretraining."""
-    write_params(folder, values={"study.compared": ["rope"]})
+    write_params(folder, values={"model.compared": ["rope"]})
     evaluations = folder / "data/evaluations/quick/compared"
     write_baseline(evaluations)
     write_variant(evaluations, "rope", ([0] * 10,), ([1] * 10,))

@@ -9,13 +9,13 @@ import pytest
 from stages.commands import ask
 from stages.commands.models import load_model
 from stages.corpus.prepared import Prepared
-from stages.system.errors import StudyError
+from stages.system.errors import UserError
 from tests.support.project import restored, save_prepared, with_content
 from tests.support.talking import ZOE, ChangeParams, Run, error
 from tests.support.tiny import DOCUMENTS, SPLITS
 
-FACTS = Path("vanilla/seed-1/facts.json")
-TRAINED = Path("data/finetuned/quick/vanilla") / FACTS
+RECORD = Path("vanilla/seed-1/record.json")
+TRAINED = Path("data/finetuned/quick/vanilla") / RECORD
 REFUSED = "quick/vanilla/vanilla/seed-1 was trained with another {}; make it with: dvc exp run -S recipe=quick -S "
 
 
@@ -55,7 +55,7 @@ def test_of_a_model_trained_for_several_selections_the_one_with_todays_settings_
     finetuned = project / "data/finetuned/quick"
     with restored(finetuned):
         shutil.copytree(finetuned / "vanilla", finetuned / "compared")  # which is selected, and goes first
-        facts = finetuned / "compared" / FACTS
+        facts = finetuned / "compared" / RECORD
         facts.write_text(facts.read_text().replace('"heads": 2', '"heads": 4'))
         own = run(ask, ZOE)
         change({"recipes.quick.model.heads": 4})
@@ -67,5 +67,5 @@ def test_a_program_loads_a_model_by_its_name(project: Path, monkeypatch: pytest.
     monkeypatch.chdir(project)
     model, vocabulary = load_model("quick", "vanilla")
     assert not model.training and model.embedding.weight.shape[0] == len(vocabulary)
-    with pytest.raises(StudyError, match="recipe 'text' has no questions"):
+    with pytest.raises(UserError, match="recipe 'text' has no questions"):
         load_model("text", "vanilla")

@@ -15,22 +15,22 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from stages.asking.prompts import CHARACTERS, Fact, Prompt
+from stages.asking.prompts import MOST_CHARACTERS, Fact, Prompt
 from stages.asking.recall import answers, exact_matches
 from stages.corpus.prepared import Prepared
 from stages.corpus.text import MASK_CHARACTER
 from stages.experiment.experiment import Experiment
 from stages.jobs.job import WEIGHTS, Job
 from stages.settings import Settings
-from stages.system.errors import StudyError
-from stages.trials.jobs import job_of
+from stages.system.errors import UserError
+from stages.trials.cells import job_of
 from stages.trials.study.plan import Plan
 
 LARGEST = 127  # an int8 holds it on both sides
 STUDY = "article"
 # Ways to ask for a place. {page}: the page up to the place; {cue}: the last of it. A number of characters, those that a
 # question has before the name, may come before the text: `shift` is how many do where nobody moves the name.
-FORMS: dict[str, dict[str, Any]] = {
+WAYS: dict[str, dict[str, Any]] = {
     "page": {"title": "the page’s own words", "sample": "NAME. … was born in", "text": "{page}", "shift": 0},
     "cloze": {"title": "fill the gap", "sample": "NAME … born in ⁇", "text": "{name} {cue}⁇", "shift": 0},
     "name_first": {
@@ -104,21 +104,21 @@ MODELS = {
 }
 
 
-def trial_of(model: ArticleModel, params: Settings) -> Job:
-    """Return the trial whose weights a model has. Raises StudyError: it has not been carried out here."""
+def job_of_model(model: ArticleModel, params: Settings) -> Job:
+    """Return the trial whose weights a model has. Raises UserError: it has not been carried out here."""
     plan = Plan(STUDY, params)
     cells = {(cell.change, cell.variant): cell for cell in plan.cells}
     job = job_of(plan, cells[model.change, model.variant])
     if job.result is None:
-        raise StudyError(f"the article's models are not trained here; run: python -m stages.trials {STUDY}")
+        raise UserError(f"the article's models are not trained here; run: python -m stages.trials {STUDY}")
     return job
 
 
 def weights_of(model: ArticleModel, trial: Job) -> tuple[Path, dict[str, Any]]:
     """Return the file of a model's weights, and facts on its training."""
     pretrained, finetuned = trial.inputs
-    trainings = [pretrained.facts["trainings"][WEIGHTS]] if model.init == "pretrained" else []
-    trainings.append(finetuned.facts["trainings"][model.init])
+    trainings = [pretrained.record["trainings"][WEIGHTS]] if model.init == "pretrained" else []
+    trainings.append(finetuned.record["trainings"][model.init])
     commits = sorted({training["commit"] for training in trainings})
     about = {"commits": commits, "device": trainings[-1]["device"], "parameters": trainings[-1]["parameters"]}
     return finetuned.result_folder / f"{model.init}.safetensors", about
@@ -135,12 +135,12 @@ def people_asked_about(
 
 
 def prompts(prepared: Prepared, facts: Sequence[Fact]) -> dict[str, list[Prompt]]:
-    """Return each fact in each of FORMS."""
+    """Return each fact in each of WAYS."""
     opening = prepared.question_forms[0].before
-    asked: dict[str, list[Prompt]] = {form: [] for form in FORMS}
-    for fact, (form, how) in product(facts, FORMS.items()):
+    asked: dict[str, list[Prompt]] = {form: [] for form in WAYS}
+    for fact, (form, how) in product(facts, WAYS.items()):
         page = fact.page[: fact.position]
-        cue = page[max(len(fact.name) + 2, len(page) - CHARACTERS) :]
+        cue = page[max(len(fact.name) + 2, len(page) - MOST_CHARACTERS) :]
         text = opening[len(opening) - how["shift"] :] + how["text"].format(name=fact.name, page=page, cue=cue)
         asked[form].append(Prompt(text, fact.place + (MASK_CHARACTER if text.endswith(MASK_CHARACTER) else "")))
     return asked

@@ -25,7 +25,7 @@ def main() -> None:
     """Draw the accuracies of the compared variants that all of the committed reports have."""
     Parser(description=main.__doc__).parse_args()
     reports = {title: metrics(name) for name, title in SHOWN.items()}
-    write_text(REPORTS / "overview.svg", svg(draw_overview(reports, in_all(reports.values(), load().study.compared))))
+    write_text(REPORTS / "overview.svg", svg(draw_overview(reports, in_all(reports.values(), load().model.compared))))
 
 
 def draw_overview(reports: Mapping[str, Mapping[str, Any]], variants: Sequence[str]) -> Figure:

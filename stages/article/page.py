@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from stages.article.models import FORMS, MODELS, STUDY, people_asked_about, shown_model, trial_of
+from stages.article.models import MODELS, STUDY, WAYS, job_of_model, people_asked_about, shown_model
 from stages.article.sections import (
     FULL,
     HANDOUT,
@@ -15,17 +15,17 @@ from stages.article.sections import (
     UNAIDED,
     Chart,
     charts,
-    extraction_shares,
     metrics,
+    published_shares,
     stored_after,
 )
-from stages.asking.prompts import CHARACTERS, dev_facts
-from stages.corpus.prepared import AUDIT, Prepared
+from stages.asking.prompts import MOST_CHARACTERS, dev_facts
+from stages.corpus.prepared import AUDIT_COLUMNS, Prepared
 from stages.corpus.text import pages_about
 from stages.reporting.html import style_and_script
 from stages.reporting.markdown import environment, short
 from stages.settings import load
-from stages.system.errors import Parser, StudyError, command
+from stages.system.errors import Parser, UserError, command
 from stages.system.files import new_folder, read_table, write_text
 
 TARGET = Path("reports/article")
@@ -41,21 +41,21 @@ def main() -> None:
     """Write the page from the models of study `article` and the committed reports."""
     Parser(description=main.__doc__).parse_args()
     settings = load()
-    trials = {name: trial_of(model, settings) for name, model in MODELS.items()}
+    trials = {name: job_of_model(model, settings) for name, model in MODELS.items()}
     data = trials[ANSWERS].prepared
     prepared = Prepared.load(data)
-    audit = read_table(data / "audit.tsv", AUDIT)
+    audit = read_table(data / "audit.tsv", AUDIT_COLUMNS)
     pages = pages_about(prepared.texts, {*prepared.table.name})
     facts = dev_facts(prepared, pages)
     content = {
         "characters": "".join(prepared.vocabulary.characters),
         "opening": prepared.question_forms[0].before,
-        "forms": FORMS,
-        "cue": CHARACTERS,
+        "forms": WAYS,
+        "cue": MOST_CHARACTERS,
         "models": {name: shown_model(model, trials[name], prepared, facts) for name, model in MODELS.items()},
         "people": people_asked_about(prepared, audit, pages),
     }
-    page = render(content, charts(settings.study.compared))
+    page = render(content, charts(settings.model.compared))
     with new_folder(TARGET) as folder:
         write_text(folder / "index.html", page)
 
@@ -78,7 +78,7 @@ def render(content: Mapping[str, Any], figures: Mapping[str, Chart]) -> str:
         near=[accuracy for accuracy in of_open if accuracy > max(of_open) - NEAR],
         handout=metrics(HANDOUT),
         unaided=metrics(UNAIDED),
-        memorised=extraction_shares(UNAIDED).loc[("pretrained", "memorised", "synthesizer"), "share"],
+        memorised=published_shares(UNAIDED).loc[("pretrained", "memorised", "synthesizer"), "share"],
         study=STUDY,
         charts=figures,
         full=FULL,
@@ -90,14 +90,14 @@ def render(content: Mapping[str, Any], figures: Mapping[str, Chart]) -> str:
 def first_person(people: Sequence[Mapping[str, Any]], models: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
     """Return the first dev person of whom the finding holds: whom the page is opened with.
 
-    Raises StudyError: there is none.
+    Raises UserError: there is none.
     """
     asked = [person for person in people if person["split"] == "dev"]
     for number, person in enumerate(asked):
         answered = {name for name, model in models.items() if model["answers"][number] == person["place"]}
         if person["name"] in models[LONGER]["completed"] and answered == {ALONE, ANSWERS}:
             return person
-    raise StudyError("the models show what the page says of nobody: look at their answers")
+    raise UserError("the models show what the page says of nobody: look at their answers")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 from matplotlib.figure import Figure
 
 from stages.reporting.style import COLOURS, GREY, INK, STYLE, css_width, rows_figure, svg
-from stages.system.errors import StudyError
+from stages.system.errors import UserError
 from stages.system.files import read_json
 from stages.trials.study.groups import interval
 from stages.trials.study.row import MEASURES, Row, read_rows
@@ -38,7 +38,7 @@ OPEN = "open/all"
 QUICK = "quick/compared"
 # variants in the page's text
 SPOKEN_OF = {HANDOUT: {"rope"}, UNAIDED: {"rope", "synthesizer"}, OPEN: {"rope"}, QUICK: {"rope"}}
-INITS = {"from scratch": "scratch_dev_accuracy", "pretrained": "dev_accuracy"}
+ACCURACIES = {"from scratch": "scratch_dev_accuracy", "pretrained": "dev_accuracy"}
 WORDS = {
     "page's words, pretrained": ("pretrained", "continuation"),
     "page's words, finetuned": ("finetuned", "continuation"),
@@ -149,17 +149,19 @@ def _local(name: str) -> str:
 
 
 def charts(compared: Sequence[str]) -> dict[str, Chart]:
-    """Return the figures by name; compared: the variants of those that do not show all, where all reports have them.
+    """Return the figures by name.
 
-    Raises StudyError: a report lacks a variant of which the text speaks.
+    compared: variants of the figures that do not show all; those that a report lacks are left out.
+
+    Raises UserError: a report lacks a variant of which the text speaks.
     """
     reports = {selection: metrics(selection) for selection in (HANDOUT, UNAIDED, OPEN, QUICK)}
     for selection, names in SPOKEN_OF.items():
         if lacking := sorted(names - reports[selection]["variants"].keys()):
             what = f"there is no {', '.join(lacking)}, of which the article's text speaks"
-            raise StudyError(f"{REPORTS / selection}: {what}; make the report with it in study.compared")
+            raise UserError(f"{REPORTS / selection}: {what}; make the report with it in model.compared")
     compared = in_all(reports.values(), list(dict.fromkeys([*compared, "rope"])))  # of which the text speaks
-    shares = extraction_shares(HANDOUT)
+    shares = published_shares(HANDOUT)
     questions = "dev questions answered (%)"
     return {
         "scratch": Chart(by_init(reports.values(), compared), questions, reports[HANDOUT]["baseline"]["dev_accuracy"]),
@@ -180,7 +182,7 @@ def metrics(selection: str) -> dict[str, Any]:
     return read_json(REPORTS / selection / "metrics.json")
 
 
-def extraction_shares(selection: str) -> pd.DataFrame:
+def published_shares(selection: str) -> pd.DataFrame:
     """Return a report's shares of the facts in percent, with their intervals, by weights, measure and variant."""
     table = pd.read_csv(REPORTS / selection / "extraction.csv").set_index(["weights", "measure", "variant"])
     return 100 * table[["share", "ci_low", "ci_high"]]
@@ -189,7 +191,7 @@ def extraction_shares(selection: str) -> pd.DataFrame:
 def by_init(reports: Iterable[dict[str, Any]], variants: Sequence[str]) -> list[Dot]:
     """Return the accuracies of variants, a row for each report and start of finetuning."""
     dots = []
-    for report, (init, key), name in product(reports, INITS.items(), variants):
+    for report, (init, key), name in product(reports, ACCURACIES.items(), variants):
         figures = report["variants"][name]
         ends = figures.get(f"{key}_ci_low"), figures.get(f"{key}_ci_high")
         dots.append(Dot(f"{report['recipe']}, {init}", name, figures[key], *ends))

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from stages.system.errors import StudyError
+from stages.system.errors import UserError
 
 Pick = Callable[[Tensor], tuple[Tensor, Tensor]]  # logits (B, V) → (B,) log-probabilities, (B,) characters
 WORTH_KEEPING = 0.7  # while so large a share goes on, ended sequences stay in a batch: removal copies states
@@ -24,7 +24,7 @@ def greedy(logits: Tensor) -> tuple[Tensor, Tensor]:
 class Sampler:
     """A `Pick` that draws from the distribution at a temperature, then its top k, then the nucleus of those.
 
-    The same seed and the same logits give the same characters. Raises StudyError: a value is impossible.
+    The same seed and the same logits give the same characters. Raises UserError: a value is impossible.
     """
 
     seed: int
@@ -34,11 +34,11 @@ class Sampler:
 
     def __post_init__(self) -> None:
         if not 0 <= self.temperature < float("inf"):
-            raise StudyError(f"temperature: was {self.temperature:g}; allowed: 0 or more")
+            raise UserError(f"temperature: was {self.temperature:g}; allowed: 0 or more")
         if self.top_k is not None and self.top_k < 1:
-            raise StudyError(f"top-k: was {self.top_k}; allowed: 1 or more")
+            raise UserError(f"top-k: was {self.top_k}; allowed: 1 or more")
         if self.top_p is not None and not 0 < self.top_p <= 1:
-            raise StudyError(f"top-p: was {self.top_p:g}; allowed: more than 0, at most 1")
+            raise UserError(f"top-p: was {self.top_p:g}; allowed: more than 0, at most 1")
         self.generator = np.random.default_rng(self.seed)
 
     def distribution(self, logits: np.ndarray) -> np.ndarray:

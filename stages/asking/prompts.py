@@ -29,8 +29,8 @@ TRAINED_BY = {  # page forms, each with the objectives that have it
 }
 PAGE_FORMS = tuple(TRAINED_BY)
 OTHER_NAME = "other_name"
-CHARACTERS = 10  # before the place at most, in form `cloze`
-WORDS = 4  # before the place at most, in form `words`
+MOST_CHARACTERS = 10  # before the place at most, in form `cloze`
+MOST_WORDS = 4  # before the place at most, in form `words`
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Prompt:
 class WordCue:
     """The words before a place that form `words` uses: those that pretraining's word clozes can have."""
 
-    reach: int = WORDS  # words before the place that a cloze chooses among
+    reach: int = MOST_WORDS  # words before the place that a cloze chooses among
     common: frozenset[str] | None = None  # the only words that it uses; None: any
     fences: Mapping[str, Sequence[Span]] = field(default_factory=dict)  # by page; words before one are out of reach
 
@@ -70,7 +70,7 @@ class WordCue:
         spans, answers = prepared.phrases(settings.salient).spans, prepared.training_answers
         texts = enumerate(prepared.each_text())
         fences = {text: fences_of(text, spans[row].tolist(), answers) for row, text in texts}
-        common = common_words(prepared.each_text(), prepared.headings, settings.common_words)
+        common = common_words(prepared.each_text(), prepared.title_lengths, settings.common_words)
         return cls(settings.words_before, common, fences)
 
 
@@ -98,7 +98,7 @@ def continuation(fact: Fact, context: int) -> Prompt:
 def cloze(fact: Fact, name: str, context: int) -> Prompt:
     """Write a name and the characters before the place, as a title cloze has them, from after the heading."""
     room = context - len(name) - len(fact.place) - 3  # two masks and a space
-    length = max(0, min(CHARACTERS, fact.position - len(fact.name) - 2, room))
+    length = max(0, min(MOST_CHARACTERS, fact.position - len(fact.name) - 2, room))
     left = fact.page[fact.position - length : fact.position]
     return Prompt(f"{name} {left}{MASK_CHARACTER}" if left else name + MASK_CHARACTER, fact.place + MASK_CHARACTER)
 
@@ -110,7 +110,7 @@ def words(fact: Fact, name: str, cue: WordCue, context: int) -> Prompt:
     near = WORD.findall(fact.page, max(ends, default=len(fact.name)), fact.position)
     within_reach = near[max(0, len(near) - cue.reach) :]
     allowed = [word for word in within_reach if word not in of_name and (cue.common is None or word in cue.common)]
-    before = allowed[-WORDS:]
+    before = allowed[-MOST_WORDS:]
     while before and len(" ".join([name, *before])) > context - 1 - len(fact.place):
         before.pop(0)
     return Prompt(" ".join([name, *before]) + MASK_CHARACTER, fact.place + MASK_CHARACTER)

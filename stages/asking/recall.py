@@ -52,7 +52,7 @@ def answers(model: GPT, prepared: Prepared, split: str, recipe: QuestionRecipe) 
     )
 
 
-def likelihoods(
+def score_targets(
     model: GPT, vocabulary: Vocabulary, prompts: Sequence[Prompt], never: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return (B,) the log-likelihood of each prompt's target in nats, and (B,) bool: whether greedy decoding says it.
@@ -67,7 +67,7 @@ def likelihoods(
 
 def exact_matches(model: GPT, vocabulary: Vocabulary, prompts: Sequence[Prompt]) -> np.ndarray:
     """Return (B,) bool: whether the greedy continuation of each prompt is its target, a closing ⁇ included."""
-    return likelihoods(model, vocabulary, prompts)[1]
+    return score_targets(model, vocabulary, prompts)[1]
 
 
 def bits(model: GPT, vocabulary: Vocabulary, facts: Sequence[Fact], prompts: Sequence[Prompt]) -> float:
@@ -80,7 +80,7 @@ def bits(model: GPT, vocabulary: Vocabulary, facts: Sequence[Fact], prompts: Seq
     room = model.context + 1 - max(len(prompt.target) for prompt in prompts)
     gains = []
     for number, own in enumerate(prompts):
-        nats, _ = likelihoods(model, vocabulary, [Prompt(prompt.text[-room:], own.target) for prompt in prompts])
+        nats, _ = score_targets(model, vocabulary, [Prompt(prompt.text[-room:], own.target) for prompt in prompts])
         others = [row for row, fact in enumerate(facts) if fact.place != facts[number].place]
         gains.append((nats[number] - np.logaddexp.reduce(nats[others]) + log(len(others))) / log(2))
     return float(np.mean(gains))

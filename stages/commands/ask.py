@@ -18,7 +18,7 @@ from stages.corpus.prepared import Prepared
 from stages.corpus.questions import NAME, prompt
 from stages.corpus.text import Vocabulary, folded, longest_title, pages_about
 from stages.model.gpt import GPT
-from stages.system.errors import Parser, StudyError, command, error_line, quoted, say, tell, within
+from stages.system.errors import Parser, UserError, command, error_line, quoted, say, tell, within
 
 WIDTH = 10  # least hypotheses of the beam
 CLOSE = 0.8  # difflib's likeness of two names: one or two letters of ten differ
@@ -50,15 +50,15 @@ class Reply:
 def ask(model: GPT, prepared: Prepared, question: str, top: int, max_characters: int) -> Reply:
     """Return the `top` likeliest answers; a question of another form than the training questions gets a note.
 
-    Raises StudyError: the question is too long, or has no character that the corpus has.
+    Raises UserError: the question is too long, or has no character that the corpus has.
     """
     question = question.removeprefix("\ufeff").strip()  # a byte order mark begins many a file
     vocabulary = prepared.vocabulary
     tokens = prompt(vocabulary.encode(question))
     if len(tokens) == 1:
-        raise StudyError(f"{quoted(question)} has no character that the corpus has; ask: {usual_form(prepared)}")
+        raise UserError(f"{quoted(question)} has no character that the corpus has; ask: {usual_form(prepared)}")
     if len(tokens) > model.context:
-        raise StudyError(
+        raise UserError(
             f"{quoted(question)} has {len(tokens) - 1} characters; the model reads {model.context - 1} at most"
         )
     continuations = beam_search(model, [tokens], max_characters, max(top, WIDTH))[0][:top]
@@ -142,7 +142,7 @@ def main() -> None:
     for question in questions(prepared):
         try:
             answer(question)
-        except StudyError as error:  # the next question may be a better one
+        except UserError as error:  # the next question may be a better one
             tell(error_line(str(error)))
 
 

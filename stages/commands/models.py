@@ -11,13 +11,13 @@ from typing import Any
 from stages.corpus.prepared import Prepared
 from stages.corpus.text import Vocabulary
 from stages.experiment.experiment import Experiment
-from stages.jobs.job import FACTS, KINDS, WEIGHTS
+from stages.jobs.job import KINDS, RECORD, WEIGHTS
 from stages.model.gpt import GPT
 from stages.settings import Settings, load
 from stages.settings.params import ALL, COMPARED
 from stages.settings.section import LARGEST_SEED, other_setting
-from stages.system.errors import StudyError, within
-from stages.system.files import read_json
+from stages.system.errors import UserError, within
+from stages.system.files import PREPARED, read_json
 
 MAX_HYPOTHESES = 256  # of one beam; each has a state of its own
 WEIGHTS_OF = {"pretrain": f"{WEIGHTS}.safetensors", "finetune": "pretrained.safetensors"}  # by stage
@@ -34,7 +34,7 @@ class Trained:
 
 
 def load_model(recipe: str, variant: str, seed: int | None = None, stage: str = "finetune") -> tuple[GPT, Vocabulary]:
-    """Load the model that `dvc repro` made, and its characters. Raises StudyError: as `load_trained`."""
+    """Load the model that `dvc repro` made, and its characters. Raises UserError: as `load_trained`."""
     trained = load_trained(load(), recipe, variant, seed, stage)
     return trained.model.eval(), trained.prepared.vocabulary
 
@@ -42,7 +42,7 @@ def load_model(recipe: str, variant: str, seed: int | None = None, stage: str = 
 def load_trained(params: Settings, recipe: str, variant: str, seed: int | None, stage: str) -> Trained:
     """Load the model of a stage, `pretrain` or `finetune`; seed: the recipe's first if None.
 
-    It may have been trained for any selection; that of params.yaml goes first. Raises StudyError: there is no such
+    It may have been trained for any selection; that of params.yaml goes first. Raises UserError: there is no such
     recipe, variant or seed; the recipe has no questions to be finetuned with; files are missing or damaged, or were
     made with other settings or characters than today's.
     """
@@ -52,40 +52,40 @@ def load_trained(params: Settings, recipe: str, variant: str, seed: int | None, 
     seed = experiment.recipe.seeds[0] if seed is None else seed
     if seed not in experiment.recipe.seeds:
         allowed = ", ".join(map(str, experiment.recipe.seeds))
-        raise StudyError(f"recipe '{recipe}' has no seed {seed}; allowed: {allowed}")
+        raise UserError(f"recipe '{recipe}' has no seed {seed}; allowed: {allowed}")
 
     make = f"make it with: dvc exp run -S recipe={recipe} -S model.variant={variant}"
     selections = sorted((KINDS[stage].output / recipe).glob("*"), key=lambda path: path.name != params.model.variant)
     of_seed = [selection / variant / f"seed-{seed}" for selection in selections]
-    found = [folder for folder in of_seed if (folder / FACTS).is_file()]
-    data = Path("data/prepared") / recipe
+    found = [folder for folder in of_seed if (folder / RECORD).is_file()]
+    data = PREPARED / recipe
     if not found or not data.exists():
-        raise StudyError(f"no {variant} of {recipe} with seed {seed} has been trained; {make}")
+        raise UserError(f"no {variant} of {recipe} with seed {seed} has been trained; {make}")
     prepared = Prepared.load(data)
     # weights of other settings may fit and mean something else: many settings change no shape (rope's theta)
-    others = [other_than(read_json(folder / FACTS), experiment, prepared) for folder in found]
+    others = [other_than(read_json(folder / RECORD), experiment, prepared) for folder in found]
     if all(others):
-        raise StudyError(f"{found[0]} was trained with another {others[0]}; {make}")
+        raise UserError(f"{found[0]} was trained with another {others[0]}; {make}")
     folder = found[others.index(None)]
     return Trained(experiment, seed, prepared, experiment.trained_model(prepared, folder / WEIGHTS_OF[stage]))
 
 
-def other_than(facts: dict[str, Any], experiment: Experiment, prepared: Prepared) -> str | None:
+def other_than(record: dict[str, Any], experiment: Experiment, prepared: Prepared) -> str | None:
     """Return what differs today from what weights were made with; None if nothing that they depend on does."""
 
-    then = facts["settings"]
+    then = record["settings"]
     model, variants = experiment.recipe.model.model_dump(), experiment.params.variants
     now = {"variant": {experiment.variant: variants[experiment.variant]}, "recipe": {"model": model}}
     was = {"variant": then["variant"], "recipe": {"model": then["recipe"]["model"]}}
     other = other_setting(was, now, "recipe.model.dropout")  # which matters in training only
-    return other or (None if facts["vocabulary_sha256"] == prepared.vocabulary.sha256 else "vocabulary")
+    return other or (None if record["vocabulary_sha256"] == prepared.vocabulary.sha256 else "vocabulary")
 
 
-def add_model(parser: argparse.ArgumentParser, seed: str = "which training's model; by default the first") -> None:
-    """Add --recipe, --variant and --seed; seed: the help of the last."""
+def add_model(parser: argparse.ArgumentParser) -> None:
+    """Add --recipe, --variant and --seed."""
     parser.add_argument("--recipe", help="by default that of params.yaml")
     parser.add_argument("--variant", help="by default that of params.yaml; where it selects several, the best on dev")
-    parser.add_argument("--seed", type=int, help=seed)
+    parser.add_argument("--seed", type=int, help="which training's model; by default the first")
 
 
 def add_draw_seed(parser: argparse.ArgumentParser) -> None:
@@ -96,7 +96,7 @@ def add_draw_seed(parser: argparse.ArgumentParser) -> None:
 def named(given: argparse.Namespace, stage: str) -> Trained:
     """Load the model of a stage, `pretrain` or `finetune`, that the options of `add_model` name.
 
-    Raises StudyError: as `load_trained`, or the recipe has no questions.
+    Raises UserError: as `load_trained`, or the recipe has no questions.
     """
     settings = load()
     recipe = settings.recipe if given.recipe is None else given.recipe
@@ -107,7 +107,7 @@ def named(given: argparse.Namespace, stage: str) -> Trained:
 def chosen_variant(settings: Settings, recipe: str, given: str | None = None) -> str:
     """Return the given variant or, without one, the selected; of several the best on dev by the recipe's report.
 
-    Raises StudyError: several are selected, and their report is missing or broken.
+    Raises UserError: several are selected, and their report is missing or broken.
     """
     if given is not None:
         return given
@@ -118,4 +118,4 @@ def chosen_variant(settings: Settings, recipe: str, given: str | None = None) ->
     try:
         return str(read_json(report)["selected"]["variant"])
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise StudyError(f"which variant is best? {report} is missing or broken; name one with --variant") from error
+        raise UserError(f"which variant is best? {report} is missing or broken; name one with --variant") from error

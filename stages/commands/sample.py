@@ -10,7 +10,7 @@ from stages.asking.decoding import Pick, Sampler
 from stages.asking.generation import passages
 from stages.commands.ask import lacking
 from stages.commands.models import MAX_HYPOTHESES, add_draw_seed, add_model, named
-from stages.system.errors import Parser, StudyError, command, quoted, say, tell, within
+from stages.system.errors import Parser, UserError, command, quoted, say, tell, within
 
 TEMPERATURE = 0.8  # the default of the draws
 MOST_CHARACTERS = 100_000  # some minutes
@@ -37,7 +37,7 @@ def main() -> None:
 
     prompt = vocabulary.encode(given.prompt)
     if not len(prompt):
-        raise StudyError(f"--prompt: {quoted(given.prompt)} has no character that the corpus has")
+        raise UserError(f"--prompt: {quoted(given.prompt)} has no character that the corpus has")
     if note := lacking(vocabulary, given.prompt):
         tell(f"note: {note}")
     for (piece,) in chain([prompt[None]], passages(model, prompt[None], given.characters, by)):
@@ -48,11 +48,11 @@ def main() -> None:
 def decoding(given: argparse.Namespace) -> Pick | int:
     """Return what chooses the characters: a sampler, or the width of a beam.
 
-    Raises StudyError: an option is impossible, or does not go with --beams.
+    Raises UserError: an option is impossible, or does not go with --beams.
     """
     draws = {"--temperature": given.temperature, "--top-k": given.top_k, "--top-p": given.top_p}
     options = [option for option, value in draws.items() if value is not None]
     if given.beams and options:
-        raise StudyError(f"--beams draws nothing; allowed: it or {', '.join(options)}")
+        raise UserError(f"--beams draws nothing; allowed: it or {', '.join(options)}")
     temperature = TEMPERATURE if given.temperature is None else given.temperature
     return given.beams or Sampler(given.draw_seed, temperature, given.top_k, given.top_p)

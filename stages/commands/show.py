@@ -1,7 +1,5 @@
 """Show what a model reads and what it is to say: `python -m stages show --recipe quick --page 3`."""
 
-from pathlib import Path
-
 import numpy as np
 
 from stages.commands.models import add_draw_seed
@@ -11,7 +9,8 @@ from stages.corpus.prepared import Prepared
 from stages.corpus.questions import question_examples
 from stages.corpus.text import Vocabulary
 from stages.settings import load
-from stages.system.errors import Parser, StudyError, command, say
+from stages.system.errors import Parser, UserError, command, say
+from stages.system.files import PREPARED
 
 NO_LOSS = "·"  # in the place of a character that the model is not asked for
 
@@ -27,12 +26,12 @@ def main() -> None:
     settings = load()
     name = given.recipe or settings.recipe
     recipe = settings.recipe_named(name)
-    folder = Path("data/prepared") / name
+    folder = PREPARED / name
     if not folder.exists():
-        raise StudyError(f"{folder} is missing; make it with: dvc exp run prepare -S recipe={name}")
+        raise UserError(f"{folder} is missing; make it with: dvc exp run prepare -S recipe={name}")
     prepared = Prepared.load(folder)
     if not 1 <= given.page <= len(prepared.documents):
-        raise StudyError(f"--page: was {given.page}; allowed: 1 to {len(prepared.documents)}")
+        raise UserError(f"--page: was {given.page}; allowed: 1 to {len(prepared.documents)}")
 
     generator = np.random.default_rng(given.draw_seed)
     draws = Mixture(prepared, recipe.pretrain.objectives, recipe.model.context).draws

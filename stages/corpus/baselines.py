@@ -78,13 +78,13 @@ def letters(prepared: Prepared, names: Sequence[str]) -> list[str]:
 
     # log P(run | answer) = log(1 + count / SMOOTHING) + log SMOOTHING - log(total): the first part is sparse
     total = np.asarray(counts.sum(axis=1)).ravel() + SMOOTHING * len(number_of)  # (answers,)
-    likelihoods = (counts / SMOOTHING).log1p().T.tocsr()  # (runs, answers)
+    log_likelihoods = (counts / SMOOTHING).log1p().T.tocsr()  # (runs, answers)
     prior = np.log(np.bincount(answer_of))  # (answers,) less a constant
     likeliest = []
     for start in range(0, len(names), BLOCK):
         runs = _counted(names[start : start + BLOCK], number_of)
         lengths = np.asarray(runs.sum(axis=1))  # (names, 1)
-        scores = (runs @ likelihoods).toarray() + prior + lengths * (np.log(SMOOTHING) - np.log(total))
+        scores = (runs @ log_likelihoods).toarray() + prior + lengths * (np.log(SMOOTHING) - np.log(total))
         likeliest += answers[scores.round(DIGITS).argmax(axis=1)].tolist()
     return likeliest
 

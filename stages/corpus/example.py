@@ -47,7 +47,8 @@ class Examples:
         Targets are the phrase and the ⁇ that closes it, and the one that opens it where that is wanted.
         """
         return cls.of_rows(
-            [answered(cue, phrase) for cue, phrase in cues], [len(cue) + (not opening_is_target) for cue, _ in cues]
+            [answer_sequence(cue, phrase) for cue, phrase in cues],
+            [len(cue) + (not opening_is_target) for cue, _ in cues],
         )
 
     @classmethod
@@ -59,7 +60,7 @@ class Examples:
         return cls(inputs, targets, np.concatenate([batch.lengths for batch in batches]))
 
 
-def answered(cue: np.ndarray, phrase: np.ndarray) -> np.ndarray:
+def answer_sequence(cue: np.ndarray, phrase: np.ndarray) -> np.ndarray:
     """Return `cue ⁇ phrase ⁇`, (T,)."""
     return np.concatenate([cue, [MASK], phrase, [MASK]])
 

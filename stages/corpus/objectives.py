@@ -74,7 +74,7 @@ class PhraseClozeDrawer(ABC):
     def __init__(self, prepared: Prepared, settings: PhraseCloze, context: int, phrases: Phrases | None) -> None:
         """context: the longest sequence a model can read; phrases: see `Mixture`."""
         phrases = phrases or prepared.phrases(settings.salient)
-        self.documents, self.headings = prepared.documents, prepared.headings
+        self.documents, self.title_lengths = prepared.documents, prepared.title_lengths
         self.spans = phrases.spans
         self.weights = phrases.weights(settings.salient)
         self.settings = settings
@@ -103,18 +103,18 @@ class TitleClozeDrawer(PhraseClozeDrawer):
     settings: TitleCloze
 
     def cloze(self, row: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        document, heading = self.documents[row], int(self.headings[row])
+        document, title_length = self.documents[row], int(self.title_lengths[row])
         cumulated = np.cumsum(self.weights[row])
         if not len(cumulated):
-            return document[:heading], document[:0]
+            return document[:title_length], document[:0]
 
         drawn = np.searchsorted(cumulated, generator.random() * cumulated[-1], side="right")
         start, end = self.spans[row][drawn].tolist()
         phrase = document[start:end][: self.context // 2]
-        name = document[:heading][: self.context - len(phrase) - 1]
+        name = document[:title_length][: self.context - len(phrase) - 1]
 
         room = self.context - len(name) - len(phrase) - 3  # two masks and a space
-        longest = max(0, min(LONGEST_CONTEXT, start - heading - 2, room))
+        longest = max(0, min(LONGEST_CONTEXT, start - title_length - 2, room))
         left = document[start - generator.integers(0, longest, endpoint=True) : start]
         if generator.random() < self.settings.blanked_rows:
             left = np.where(generator.random(len(left)) < BLANKED, PAD, left)
@@ -144,20 +144,20 @@ class WordClozeDrawer(PhraseClozeDrawer):
         self.words = Ragged.gather(self._words_within_reach(prepared), SPAN)  # of each phrase, page after page
 
     def _words_within_reach(self, prepared: Prepared) -> Iterator[list[Span]]:
-        common = common_words(prepared.each_text(), prepared.headings, self.settings.common_words)
+        common = common_words(prepared.each_text(), prepared.title_lengths, self.settings.common_words)
         answers = prepared.training_answers
         reach = self.settings.words_before, self.settings.words_after
         for row, text in enumerate(prepared.each_text()):
             phrases: list[Span] = self.spans[row].tolist()
             fences = fences_of(text, phrases, answers)
-            words = [match.span() for match in WORD.finditer(text, prepared.headings[row])]
+            words = [match.span() for match in WORD.finditer(text, prepared.title_lengths[row])]
             for phrase in phrases:
                 yield [word for word in words_around(phrase, words, fences, *reach) if text[slice(*word)] in common]
 
     def cloze(self, row: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         document = self.documents[row]
         spans = self.spans[row]
-        name = document[: self.headings[row]][: self.context - 1]
+        name = document[: self.title_lengths[row]][: self.context - 1]
         first = self.spans.offsets[row]
 
         # Sorted exponential waiting times of these rates draw phrases one after another by their weights (Efraimidis &
@@ -236,7 +236,7 @@ def any_questions(questions: Ragged, answers: Ragged, rows: np.ndarray, generato
 def causal_lm(documents: Ragged, rows: np.ndarray, context: int, generator: np.random.Generator) -> Examples:
     """One example for each document in `rows` (B,), of at most context + 1 characters, all targets but the first.
 
-    The documents are a text that was cut (`reading.cut`), and an example is a window of that text that starts
+    The documents are a text that was cut (`parsing.chunks`), and an example is a window of that text that starts
     anywhere, whichever the document. Windows reach beyond both ends of the text and are clipped there, so that each
     character of the text but the first is a target equally often.
     """

@@ -56,12 +56,12 @@ def as_probabilities(scores: np.ndarray) -> list[float]:
     return [*probabilities.tolist()]
 
 
-def capitalised_phrases(document: str, heading: int) -> list[Span]:
+def capitalised_phrases(document: str, title_length: int) -> list[Span]:
     """Find runs of capitalised words with single spaces between, not all of them words of the title; else every word.
 
-    heading: where the title ends.
+    title_length: where the title ends.
     """
-    words = [match.span() for match in CAPITALISED.finditer(document, heading)]
+    words = [match.span() for match in CAPITALISED.finditer(document, title_length)]
     runs: list[Span] = []
     for start, end in words:
         if not document[start].isupper():
@@ -71,19 +71,19 @@ def capitalised_phrases(document: str, heading: int) -> list[Span]:
         else:
             runs.append((start, end))
 
-    of_title = {*CAPITALISED.findall(document[:heading])}
+    of_title = {*CAPITALISED.findall(document[:title_length])}
     other = [(start, end) for start, end in runs if not {*CAPITALISED.findall(document[start:end])} <= of_title]
     return other or words
 
 
-def common_words(texts: Iterable[str], headings: Iterable[int], most: int | None) -> frozenset[str]:
+def common_words(texts: Iterable[str], title_lengths: Iterable[int], most: int | None) -> frozenset[str]:
     """Find the commonest words by pages, at most `most` (None: all); ties go in alphabetical order.
 
-    headings: where each page's title ends; its words do not count.
+    title_lengths: where each page's title ends; its words do not count.
     """
     counts = Counter[str]()
-    for text, heading in zip(texts, headings, strict=True):
-        counts.update({*WORD.findall(text, heading)})
+    for text, title_length in zip(texts, title_lengths, strict=True):
+        counts.update({*WORD.findall(text, title_length)})
     return frozenset(sorted(counts, key=lambda word: (-counts[word], word))[:most])
 
 

@@ -13,6 +13,7 @@ import csv
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -21,14 +22,14 @@ from safetensors.numpy import load_file, save
 
 from stages.corpus.phrases import PROBABILITY, SPAN, Phrases, capitalised_phrases
 from stages.corpus.questions import Form, Question, common_forms
-from stages.corpus.text import Ragged, Vocabulary, folded, headings, pages_about
+from stages.corpus.text import Ragged, Vocabulary, folded, pages_about, title_lengths
 from stages.system.files import read_json, read_table, write_bytes, write_json, write_text
 
 VOCABULARY, ENCODED, SPANS, TABLE = "vocabulary.json", "encoded.safetensors", "spans.safetensors", "questions.tsv"
 SPLITS = ("train", "dev", "test")
-ROW = {"split": str, "row": int}
-QUESTIONS = {**ROW, "question": str, "name": str, "place": str}
-AUDIT = {**ROW, "has_page": int, "in_page": int, "position": int, "train_count": int, "unknown": int}
+ROW_COLUMNS = {"split": str, "row": int}
+QUESTION_COLUMNS = {**ROW_COLUMNS, "question": str, "name": str, "place": str}
+AUDIT_COLUMNS = {**ROW_COLUMNS, "has_page": int, "in_page": int, "position": int, "train_count": int, "unknown": int}
 
 
 @dataclass(frozen=True)
@@ -40,19 +41,19 @@ class Prepared:
     questions: dict[str, Ragged]  # by split
     answers: dict[str, Ragged]  # by split; the rows of a test split without answers are empty
     table: pd.DataFrame  # questions.tsv; places of a test without are ""
-    headings: np.ndarray  # (documents,) the length of each title
+    title_lengths: np.ndarray  # (documents,) the length of each title
     candidates: Phrases  # the spans of each document that may be an answer
 
     @classmethod
     def of(
         cls, documents: Sequence[str], questions: dict[str, list[Question]], names: Collection[str] = ()
     ) -> "Prepared":
-        """Encode documents and questions with the documents' vocabulary; names: see `headings`. Without candidates."""
+        """Encode documents and questions, with their vocabulary; names: see `title_lengths`. It has no candidates."""
         vocabulary = Vocabulary.of(documents)
         rows = []
         for split in questions:
             rows += [(split, q.row, q.question, q.name, q.place or "") for q in questions[split]]
-        table = pd.DataFrame(rows, columns=[*QUESTIONS])
+        table = pd.DataFrame(rows, columns=[*QUESTION_COLUMNS])
 
         def encoded(texts: Iterable[str]) -> Ragged:
             return Ragged.of([_small(vocabulary.encode(text)) for text in texts])
@@ -63,7 +64,7 @@ class Prepared:
             {split: encoded(table.question[table.split == split]) for split in SPLITS},
             {split: encoded(table.place[table.split == split]) for split in SPLITS},
             table,
-            headings(documents, names),
+            title_lengths(documents, names),
             Phrases.alike([()] * len(documents)),
         )
 
@@ -80,7 +81,7 @@ class Prepared:
 
         write_json(folder / VOCABULARY, list(self.vocabulary.characters))
         write_bytes(folder / ENCODED, save(arrays))
-        write_bytes(folder / SPANS, save(candidates | {"headings": self.headings, "offsets": spans.offsets}))
+        write_bytes(folder / SPANS, save(candidates | {"title_lengths": self.title_lengths, "offsets": spans.offsets}))
         write_table(folder / TABLE, self.table)
 
     @classmethod
@@ -97,8 +98,8 @@ class Prepared:
             encoded("documents"),
             {split: encoded(f"{split}.questions") for split in SPLITS},
             {split: encoded(f"{split}.answers") for split in SPLITS},
-            read_table(folder / TABLE, QUESTIONS),
-            of_spans["headings"],
+            read_table(folder / TABLE, QUESTION_COLUMNS),
+            of_spans["title_lengths"],
             Phrases(spans, Ragged(of_spans["chances"], of_spans["offsets"])),
         )
 
@@ -117,7 +118,7 @@ class Prepared:
 
     def title(self, row: int) -> str:
         """Decode the title of a document, empty if it has none."""
-        return self.vocabulary.decode(self.documents[row][: self.headings[row]].tolist())
+        return self.vocabulary.decode(self.documents[row][: self.title_lengths[row]].tolist())
 
     @property
     def rows_by_title(self) -> dict[str, int]:
@@ -126,7 +127,7 @@ class Prepared:
 
     def start(self, row: int) -> int:
         """Where the text after a document's title and its full stop starts."""
-        return int(self.headings[row]) + bool(self.headings[row])
+        return int(self.title_lengths[row]) + bool(self.title_lengths[row])
 
     def likeliest(self, phrases: Phrases) -> dict[str, str]:
         """Find the likeliest phrase of each document, by title; among documents of one title the first's."""
@@ -145,16 +146,16 @@ class Prepared:
         """Choose what a cloze asks of each page: its candidates, where some shall be `salient` and there are any."""
         return self.candidates if salient and len(self.candidates.spans.tokens) else self.capitalised
 
-    @property
+    @cached_property
     def capitalised(self) -> Phrases:
         """The capitalised phrases of each page, all as likely; the candidates where no page has a capital."""
         rows = range(len(self.documents))
         candidates = self.candidates.spans
         if len(candidates.tokens) and not any(map(str.isupper, self.vocabulary.characters)):
             return Phrases.alike(candidates[row].tolist() for row in rows)
-        return Phrases.alike(capitalised_phrases(self.text(row), self.headings[row]) for row in rows)
+        return Phrases.alike(capitalised_phrases(self.text(row), self.title_lengths[row]) for row in rows)
 
-    @property
+    @cached_property
     def question_forms(self) -> list[Form]:
         """All forms of the training questions, the commonest first; at least one."""
         return common_forms(self.of_split("train"))
@@ -197,4 +198,4 @@ def audit(documents: Sequence[str], questions: dict[str, list[Question]], vocabu
             in_page = position >= 0 or any(place and folded(place) in folded(page) for page in own)
             facts = int(bool(own)), int(in_page), position, answers[place or ""]
             rows.append((split, question.row, *facts, len(vocabulary.unknown(question.question))))
-    return pd.DataFrame(rows, columns=[*AUDIT])
+    return pd.DataFrame(rows, columns=[*AUDIT_COLUMNS])

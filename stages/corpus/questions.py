@@ -10,7 +10,7 @@ import pandas as pd
 
 from stages.corpus.example import MASK, Examples
 from stages.corpus.text import Ragged, around, folded
-from stages.system.errors import StudyError
+from stages.system.errors import UserError
 
 NAME = "NAME"  # stands for the name where a form is written
 SEED = 2021  # of the draw of those held out: every recipe holds out the same people
@@ -79,14 +79,14 @@ def hold_out(questions: dict[str, list[Question]], count: int, key: str) -> dict
     """Put `count` questions of train in the place of dev, so that choices never see dev; with 0 all stays as it is.
 
     People are drawn, so nobody asked about in train is asked about in dev; who is asked about twice is drawn only while
-    both questions fit. key: where params.yaml has the count. Raises StudyError: train has no more questions than are to
+    both questions fit. key: where params.yaml has the count. Raises UserError: train has no more questions than are to
     be held out.
     """
     if not count:
         return questions
     train = questions["train"]
     if count >= len(train):
-        raise StudyError(f"params.yaml: {key}: was {count}; allowed: less than the {len(train)} training questions")
+        raise UserError(f"params.yaml: {key}: was {count}; allowed: less than the {len(train)} training questions")
     rows = defaultdict[str, list[int]](list)  # by name
     for question in train:
         rows[question.name].append(question.row)

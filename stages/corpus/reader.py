@@ -27,7 +27,7 @@ from stages.corpus.prepared import Prepared
 from stages.corpus.text import Ragged, Vocabulary, folded
 
 SPACE, MARK, CAPITAL, LETTER, DIGIT, SIGN = range(6)  # kinds of characters
-KINDS = {"M": MARK, "Cf": MARK, "Lu": CAPITAL, "Lt": CAPITAL, "L": LETTER, "N": DIGIT, "Z": SPACE, "C": SPACE}
+CHARACTER_KINDS = {"M": MARK, "Cf": MARK, "Lu": CAPITAL, "Lt": CAPITAL, "L": LETTER, "N": DIGIT, "Z": SPACE, "C": SPACE}
 LEAST_SHARE = 0.005  # of the answers begin or end beside a character inside of a word, where pieces do
 BEFORE, AFTER = 4, 2  # pieces of text that count on that side
 NEAR = 2  # so many on either side count by their kinds, together
@@ -40,7 +40,9 @@ LAST_NUMBER = 6  # that of all later candidates, too
 PENALTY = 0.3  # on half the sum of the squared coefficients
 # Rows of pages, each with an answer that stands in it, and the answers to all questions about the page
 Answered = Sequence[tuple[int, str, Counter[str]]]
-Page = tuple[np.ndarray, np.ndarray]  # (spans, features) of a page's spans, and (spans,) which of them are the answer
+LabelledSpans = tuple[
+    np.ndarray, np.ndarray
+]  # (spans, features) of a page's spans, and (spans,) which of them are the answer
 
 
 class Spans:
@@ -57,7 +59,7 @@ class Spans:
         self.follows = self.precedes = np.zeros(len(self.kinds), bool)  # no word has parts yet
         follows, precedes = np.zeros_like(self.kinds), np.zeros_like(self.kinds)  # how often
         for tokens, answer in answered:
-            first, last = map(set, map(np.ndarray.tolist, self.cut(tokens)))
+            first, last = map(set, map(np.ndarray.tolist, self.pieces(tokens)))
             places = [match.span() for match in re.finditer(re.escape(answer), vocabulary.decode(tokens.tolist()))]
             if not places or any(start in first and end in last for start, end in places):
                 continue
@@ -69,14 +71,14 @@ class Spans:
         least = max(1, LEAST_SHARE * len(answered))
         self.follows, self.precedes = follows >= least, precedes >= least  # (characters of the vocabulary,)
 
-        self.most = min(MOST_PIECES, max(len(self.cut(vocabulary.encode(answer))[0]) for _, answer in answered))
+        self.most = min(MOST_PIECES, max(len(self.pieces(vocabulary.encode(answer))[0]) for _, answer in answered))
         self.shown_kinds = np.where(
             self.kinds == SIGN, SIGN + np.arange(len(self.kinds)), self.kinds
         )  # each sign is one
         characters = zip(vocabulary.characters, self.kinds == DIGIT, strict=True)
         self.characters = ["0" if digit else character for character, digit in characters]
 
-    def cut(self, tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def pieces(self, tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(pieces,) where each piece of an encoded text starts, and (pieces,) where it ends."""
         kinds = self.kinds[tokens]
         blank = kinds == SPACE
@@ -122,7 +124,7 @@ class Spans:
 
     def _words(self, tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(pieces,) starts, ends and checksums of the pieces of an encoded text; all digits are alike."""
-        starts, ends = self.cut(tokens)
+        starts, ends = self.pieces(tokens)
         text = "".join(map(self.characters.__getitem__, tokens.tolist()))
         words = [crc32(text[start:end].encode()) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
         return starts, ends, np.array(words, np.int64)
@@ -131,7 +133,7 @@ class Spans:
 def _kind(character: str) -> int:
     """Tell the kind of a character by its Unicode category; joiners belong to the letters beside them."""
     category = unicodedata.category(character)
-    return KINDS.get(category, KINDS.get(category[0], SIGN))
+    return CHARACTER_KINDS.get(category, CHARACTER_KINDS.get(category[0], SIGN))
 
 
 def distinct(columns: list[np.ndarray]) -> np.ndarray:
@@ -154,11 +156,11 @@ def _sequence(kinds: np.ndarray, first: np.ndarray, most: int, length: np.ndarra
 
 def with_candidates(prepared: Prepared) -> Prepared:
     """Add the likeliest spans of each page; none if no training answer stands in its page."""
-    answers = [*answered(prepared)]
+    answers = [*answers_on_pages(prepared)]
     return replace(prepared, candidates=Reader(prepared, answers).candidates()) if answers else prepared
 
 
-def answered(prepared: Prepared) -> Iterator[tuple[int, str, Counter[str]]]:
+def answers_on_pages(prepared: Prepared) -> Iterator[tuple[int, str, Counter[str]]]:
     """Find the training questions whose page has the answer after its title: the page's row, the answer folded.
 
     With them come the answers to this and to other questions about the name: a page may answer several. The same
@@ -214,7 +216,7 @@ class Reader:
     def _described(self, row: int) -> tuple[np.ndarray, np.ndarray]:
         """(spans, 2) all spans of a page, and (spans, features) their features."""
         document, start = self.prepared.documents[row], self.prepared.start(row)
-        spans, features = self.spans.described(document[: self.prepared.headings[row]], document[start:])
+        spans, features = self.spans.described(document[: self.prepared.title_lengths[row]], document[start:])
         return spans + start, features
 
     def _likeliest(self, row: int) -> np.ndarray:
@@ -241,7 +243,7 @@ class Reader:
         text = self.prepared.text(row)
         return [folded(text[start:end]) for start, end in spans.tolist()]
 
-    def _marked(self, row: int, answer: str, spans: np.ndarray, features: np.ndarray) -> Page:
+    def _marked(self, row: int, answer: str, spans: np.ndarray, features: np.ndarray) -> LabelledSpans:
         """Pair the features with which spans are the answer."""
         return features, np.array([text == answer for text in self._texts(row, spans)], bool)
 
@@ -254,9 +256,9 @@ class Logit:
     coefficients: np.ndarray  # (features + 1,), the last one, 0, of all features that are not known
 
     @classmethod
-    def fitted(cls, pages: Iterable[Page]) -> "Logit":
+    def fitted(cls, pages: Iterable[LabelledSpans]) -> "Logit":
         """Find the coefficients that make answers likeliest among their pages' spans; other pages tell nothing."""
-        learned_from: list[Page] = []
+        learned_from: list[LabelledSpans] = []
         left = MOST_SPANS
         for features, is_answer in pages:
             if is_answer.any() and left > 0:

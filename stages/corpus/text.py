@@ -147,12 +147,12 @@ def possible_titles(document: str) -> Iterator[str]:
     return (document[: match.start()] for match in END.finditer(document, 0, LONGEST + 1))
 
 
-def headings(documents: Sequence[str], names: Collection[str] = ()) -> np.ndarray:
+def title_lengths(documents: Sequence[str], names: Collection[str] = ()) -> np.ndarray:
     """(documents,) the length of each document's title; 0 where there is none.
 
     names: whom questions ask about, in any spelling. A title is the longest possible one that is among them. Else it
-    ends at the first full stop that does not follow an initial or an abbreviation. Which words are such ones the titles
-    among the names tell, if they have any with a full stop behind: Malcolm X ends in one, J. R. Smith in none.
+    ends at the first full stop that does not follow an initial or an abbreviation. Which words these are is learned
+    from the titles among the names, where they settle it: in Malcolm X a letter ends the title, in J. R. Smith none.
     """
     names = {*map(folded, names)}
     named: list[str] = []  # the title of each document if it is among the names, else ""
@@ -186,7 +186,7 @@ def _kind(title: str) -> str:
 def pages_about(documents: Sequence[str], names: Collection[str]) -> dict[str, list[str]]:
     """Find the documents whose title is a name, by name, in any spelling; not all have one."""
     pages: dict[str, list[str]] = {}  # by folded title
-    for document, end in zip(documents, headings(documents, names), strict=True):
+    for document, end in zip(documents, title_lengths(documents, names), strict=True):
         pages.setdefault(folded(document[:end]), []).append(document)
     return {name: pages[folded(name)] for name in names if folded(name) in pages}
 

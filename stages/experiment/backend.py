@@ -1,7 +1,6 @@
 """What computes: the device, the number format, and random numbers that follow from a seed, a purpose and a step."""
 
 import os
-import sys
 import warnings
 from dataclasses import dataclass
 
@@ -12,9 +11,7 @@ from stages.experiment.provenance import precision
 from stages.model.cpu import kernels
 from stages.model.cpu.processor import MULTIPLY_BFLOAT16, processor_class, processor_name
 from stages.settings import Compute
-from stages.system.errors import StudyError
-
-TOLD = "KNOWLEDGE_ACCESS_TOLD_OF_DRIVER"  # in the environment of the processes that a process starts
+from stages.system.errors import UserError, tell_once
 
 
 def generator(seed: int, purpose: str, step: int) -> np.random.Generator:
@@ -59,16 +56,15 @@ class Backend:
 def choose_backend(compute: Compute) -> Backend:
     """Return the backend that section `compute` asks for, or the fastest one here where it says auto.
 
-    Raises StudyError: CUDA is asked for and there is none.
+    Raises UserError: CUDA is asked for and there is none.
     """
     finds_cuda, why_not = (False, "") if compute.device == "cpu" else _find_cuda()
     if compute.device == "cuda" and not finds_cuda:
-        raise StudyError(
+        raise UserError(
             f"params.yaml: compute.device: was 'cuda', but torch finds no CUDA device here{why_not}; use auto or cpu"
         )
-    if why_not and not os.environ.get(TOLD):
-        os.environ[TOLD] = "yes"
-        print(f"compute.device auto takes the CPU, for torch finds no CUDA device here{why_not}", file=sys.stderr)
+    if why_not:
+        tell_once("DRIVER", f"compute.device auto takes the CPU, for torch finds no CUDA device here{why_not}")
     if compute.deterministic != torch.are_deterministic_algorithms_enabled():  # a second of imports, if it is set
         torch.use_deterministic_algorithms(compute.deterministic)
     # no operation here reads memory that it has not written

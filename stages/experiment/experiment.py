@@ -11,7 +11,7 @@ from stages.corpus.prepared import Prepared
 from stages.experiment.backend import Backend, choose_backend, generator
 from stages.model.gpt import GPT, settings_of
 from stages.settings import QuestionRecipe, Recipe, Section, Settings
-from stages.system.errors import StudyError
+from stages.system.errors import UserError
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Experiment:
     def of(cls, params: Settings, recipe_name: str, variant: str) -> "Experiment":
         """Return the experiment of that recipe and variant, on the backend that params.yaml asks for.
 
-        Raises StudyError: there is no such recipe, variant or backend.
+        Raises UserError: there is no such recipe, variant or backend.
         """
         model = params.recipe_named(recipe_name).model
         params.check_variant(variant)
@@ -42,7 +42,7 @@ class Experiment:
 
     @property
     def question_recipe(self) -> QuestionRecipe:
-        """The recipe, which has questions. Raises StudyError: it has none."""
+        """The recipe, which has questions. Raises UserError: it has none."""
         return self.params.question_recipe(self.recipe_name)
 
     def new_model(self, prepared: Prepared, seed: int) -> GPT:
@@ -59,13 +59,13 @@ class Experiment:
     def trained_model(self, prepared: Prepared, weights: Path) -> GPT:
         """Return the model with the weights of a file, in float32 on the backend's device.
 
-        Raises StudyError: the file is damaged or of another model. Raises OSError: it is missing.
+        Raises UserError: the file is damaged or of another model. Raises OSError: it is missing.
         """
         model = self.new_model(prepared, seed=0)
         try:
             model.load_state_dict(load_file(weights))
         except SafetensorError as error:
-            raise StudyError(f"{weights} is damaged ({error}); delete it and run `dvc repro`") from error
+            raise UserError(f"{weights} is damaged ({error}); delete it and run `dvc repro`") from error
         except RuntimeError as error:  # other names or shapes
-            raise StudyError(f"{weights} was trained with other settings; run `dvc repro`") from error
+            raise UserError(f"{weights} was trained with other settings; run `dvc repro`") from error
         return model.to(self.backend.device)

@@ -19,9 +19,9 @@ from zipfile import ZipFile
 
 from pydantic import TypeAdapter
 
-from stages.jobs.executor import Watch, carry_out, carry_out_all, check_variants
+from stages.jobs.executor import Watch, carry_out_all, check_variants, complete_job
 from stages.jobs.job import Job
-from stages.system.errors import StudyError, command, tell
+from stages.system.errors import UserError, command, tell
 from stages.system.files import WORK, write_bytes
 from stages.system.lifetime import AGAIN, stop_requests
 
@@ -31,7 +31,7 @@ COMMAND = ["python", "-m", "stages.jobs.cluster"]
 INSTALL = "pip install -r requirements-cluster.txt -c requirements.lock"
 
 
-def packed(job: Job) -> bytes:
+def serialised(job: Job) -> bytes:
     """Pack a job: its description and key, the prepared data, and the results that it builds on."""
     files = {"job": JOB.dump_json(job), "key": job.key.encode()}
     files |= {f"prepared/{path.name}": path.read_bytes() for path in job.prepared.iterdir()}
@@ -41,7 +41,7 @@ def packed(job: Job) -> bytes:
 
 
 def result(job: Job) -> dict[str, bytes]:
-    """Read the files of a job's result, each by its name below work/; the facts come last."""
+    """Read the files of a job's result, each by its name below work/; the record comes last."""
     return {f"{job.key}/{file.name}": file.read_bytes() for file in job.result_files}
 
 
@@ -54,7 +54,7 @@ def archive(files: Mapping[str, bytes]) -> bytes:
     return packing.getvalue()
 
 
-def unpacked(content: bytes) -> dict[str, bytes]:
+def files_in(content: bytes) -> dict[str, bytes]:
     """Return the files of an archive by their names, in its order."""
     with ZipFile(io.BytesIO(content)) as archived:
         return {name: archived.read(name) for name in archived.namelist()}
@@ -63,16 +63,16 @@ def unpacked(content: bytes) -> dict[str, bytes]:
 def received(content: bytes) -> Job:
     """Unpack a job with all it needs into work/.
 
-    Raises StudyError: the checkout here has other code than the one that sent it, or other libraries.
+    Raises UserError: the checkout here has other code than the one that sent it, or other libraries.
     """
-    files = unpacked(content)
+    files = files_in(content)
     key = files.pop("key").decode()
     job = replace(JOB.validate_json(files.pop("job")), prepared=WORK / f"{key}-data" / "prepared")
     for name, file in files.items():
         write_bytes((job.prepared.parent if name.startswith("prepared/") else WORK) / name, file)
     if job.key != key:
         what = f"{Path.cwd()} has other code, torch or numpy than the checkout that sent the job"
-        raise StudyError(f"{what}; check out the same commit there, with the packages of requirements.lock")
+        raise UserError(f"{what}; check out the same commit there, with the packages of requirements.lock")
     return job
 
 
@@ -83,7 +83,7 @@ def main() -> None:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what anything prints is no part of the result
     job = received(sys.stdin.buffer.read())
     check_variants([job])
-    carry_out(job)
+    complete_job(job)
     with os.fdopen(out, "wb") as stream:
         stream.write(archive(result(job)))
 
@@ -93,21 +93,21 @@ def complete_on_cluster(jobs: Sequence[Job], address: str, watch: Watch) -> None
     try:
         from distributed import Client
     except ImportError as error:
-        raise StudyError(f"compute.cluster: {error}; run: {INSTALL}") from error
+        raise UserError(f"compute.cluster: {error}; run: {INSTALL}") from error
 
     logging.disable(logging.ERROR)  # Dask's: the lines printed here say what matters
     try:
         client = Client(address, timeout=CONNECTED_WITHIN)
     except (OSError, ValueError) as error:
         what = f"compute.cluster: no scheduler answers at {address}; start one with `dask scheduler`"
-        raise StudyError(what) from error
+        raise UserError(what) from error
     with client, client.get_executor(pure=False) as executor, stop_requests() as stop:
         if not client.nthreads():
             tell(f"waiting for workers; start one in a checkout of the project: dask worker {address}")
         sent: list[Future[Any]] = []
 
         def submit(job: Job) -> "Future[Any]":
-            future = executor.submit(subprocess.run, COMMAND, input=packed(job), capture_output=True, check=False)
+            future = executor.submit(subprocess.run, COMMAND, input=serialised(job), capture_output=True, check=False)
             sent.append(future)
             received: Future[Any] = Future()
             future.add_done_callback(lambda answer: _receive(job, answer, received))
@@ -117,7 +117,7 @@ def complete_on_cluster(jobs: Sequence[Job], address: str, watch: Watch) -> None
             for future in sent:
                 future.cancel()  # one that runs already ends on its worker
 
-        carry_out_all(jobs, submit, stop, halt, watch)
+        carry_out_all(jobs, submit, lambda: sum(client.nthreads().values()), stop, halt, watch)
 
 
 def _receive(job: Job, sent: "Future[Any]", received: "Future[Any]") -> None:
@@ -128,14 +128,14 @@ def _receive(job: Job, sent: "Future[Any]", received: "Future[Any]") -> None:
         ended = sent.result()
         if ended.returncode:
             lines = ended.stderr.decode(errors="replace").strip().splitlines() or ["no message"]
-            raise StudyError(f"{job.name}: its worker says: {lines[-1].removeprefix('error: ')}")
-        for name, file in unpacked(ended.stdout).items():
+            raise UserError(f"{job.name}: its worker says: {lines[-1].removeprefix('error: ')}")
+        for name, file in files_in(ended.stdout).items():
             write_bytes(WORK / name, file)
         received.set_result(None)
-    except StudyError as error:
+    except UserError as error:
         received.set_exception(error)
     except BaseException as error:  # of Dask: the job lost several workers, or the scheduler is gone
-        received.set_exception(StudyError(f"{job.name}: {type(error).__name__}: {error}; {AGAIN}"))
+        received.set_exception(UserError(f"{job.name}: {type(error).__name__}: {error}; {AGAIN}"))
 
 
 if __name__ == "__main__":

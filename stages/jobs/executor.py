@@ -10,6 +10,7 @@ import os
 import signal
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -23,7 +24,7 @@ from typing import Any
 from stages.jobs.job import Job
 from stages.settings import PARAMS
 from stages.system import progress
-from stages.system.errors import StudyError, tell
+from stages.system.errors import UserError, tell
 from stages.system.files import locked
 from stages.system.lifetime import AGAIN, Stop, stop_requests
 
@@ -56,7 +57,7 @@ def complete(
 
     side_by_side: into how many parts a CPU's threads are divided; ended: is called with each job that ended; hours:
     no job starts after this time.
-    Raises StudyError: a variant is faulty, and nothing has begun; or a job failed, and the others were stopped. Raises
+    Raises UserError: a variant is faulty, and nothing has begun; or a job failed, and the others were stopped. Raises
     KeyboardInterrupt: after a signal to stop, or when the parent is gone; trainings leave checkpoints.
     """
     params = jobs[0].params
@@ -75,16 +76,16 @@ def complete(
 
 
 def check_variants(jobs: Sequence[Job]) -> None:
-    """Build the model of each variant once, without memory. Raises StudyError: one is faulty."""
+    """Build the model of each variant once, without memory. Raises UserError: one is faulty."""
     from stages.model.gpt import settings_of  # it loads torch
 
     try:
         for job in {job.variant: job for job in jobs}.values():
             settings_of(job.variant, job.params.variants, job.params.recipe_named(job.recipe).model)
-    except StudyError as error:
+    except UserError as error:
         if not str(error).startswith(str(PARAMS)):  # a fault in the file of a variant
             raise
-        raise StudyError(f"{error}; `git diff {PARAMS}` shows what was changed") from error
+        raise UserError(f"{error}; `git diff {PARAMS}` shows what was changed") from error
 
 
 def complete_here(jobs: Sequence[Job], missing: Sequence[Job], side_by_side: int, watch: Watch) -> None:
@@ -102,44 +103,49 @@ def complete_here(jobs: Sequence[Job], missing: Sequence[Job], side_by_side: int
 
             try:
                 executor.submit(check_variants, jobs).result()  # there torch is loaded anyway
-                carry_out_all(left, submit, stop, halt, watch, lambda: sum(shares))
+                carry_out_all(left, submit, lambda: workers, stop, halt, watch, lambda: sum(shares))
             except BrokenProcessPool as error:
                 breaks = breaks + 1 if all(job.result is None for job in left) else 1
                 if breaks == MOST_BREAKS:
-                    raise StudyError(f"processes were killed {breaks} times (out of memory?); {AGAIN}") from error
+                    raise UserError(f"processes were killed {breaks} times (out of memory?); {AGAIN}") from error
                 tell("a process was killed; its job goes on from its checkpoint")
 
 
 def carry_out_all(
     jobs: Sequence[Job],
     submit: Submit,
+    workers: Callable[[], int],
     stop: Stop,
     halt: Callable[[], None],
     watch: Watch,
     shares: Callable[[], float] = lambda: 0.0,
 ) -> None:
-    """Submit jobs and wait for all.
+    """Submit each job as soon as one of the workers is free, and wait for all.
 
     halt: tells the running ones to stop; shares: the sum of what is done of them. Raises what the first that failed
     raised, and KeyboardInterrupt when a stop was requested; no job runs then.
     """
-    of = {submit(job): job for job in jobs}
-    running = {*of}
+    waiting = deque(jobs)
+    running: dict[Future[Any], Job] = {}
     failed: BaseException | None = None
-    while running:
-        done, running = wait(running, LOOK_EVERY, FIRST_COMPLETED)
+    while running or waiting:
+        while waiting and len(running) < max(1, workers()):
+            job = waiting.popleft()
+            running[submit(job)] = job
+        done, _ = wait(running, LOOK_EVERY, FIRST_COMPLETED)
         for future in done:
+            job = running.pop(future)
             if error := future.exception():
                 failed = failed or error
             else:
                 watch.bar.end()
-                watch.ended(of[future])
+                watch.ended(job)
         if failed or stop.requested():
             halt()
         else:
             watch.bar.show(shares())
         if failed or stop.requested() or time.monotonic() > watch.until:
-            running = {future for future in running if not future.cancel()}  # which leaves those that run
+            waiting.clear()
     if stop.requested():
         raise KeyboardInterrupt(f"stopped{stop.reason}; {AGAIN}")
     if failed:
@@ -191,15 +197,15 @@ def _end_in_time(halted: Any) -> None:
 def _carry_out(job: Job) -> None:
     """Complete a job in a process of the pool, which ends if it was told to stop."""
     try:
-        carry_out(job)
+        complete_job(job)
     except KeyboardInterrupt:
         os._exit(STOPPED)  # its checkpoint is written
 
 
-def carry_out(job: Job, patience: float = PATIENCE) -> None:
+def complete_job(job: Job, patience: float = PATIENCE) -> None:
     """Complete a job in this process; wait so many seconds for another one that is at work on it.
 
-    Raises StudyError: it still is.
+    Raises UserError: it still is.
     """
     job.folder.mkdir(parents=True, exist_ok=True)
     with locked(job.folder / "lock", patience):

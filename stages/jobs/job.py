@@ -1,6 +1,6 @@
 """A job: a training or an evaluation of a variant and a seed, named by all that its result depends on.
 
-Its result lies in work/<key>/ complete or not at all: facts.json is written last. DVC deletes a stage's outputs before
+Its result lies in work/<key>/ complete or not at all: record.json is written last. DVC deletes a stage's outputs before
 it reruns the stage, so checkpoints lie there, too, and what has ended stays there when it is published: seeds `[1, 2]`
 after `[1]` train the second alone. No torch: a stage that finds all its jobs done need not load it.
 """
@@ -13,13 +13,13 @@ from typing import Any
 
 from stages.experiment.provenance import KEY_DIGITS, settings_of_result, traits
 from stages.settings import Settings
-from stages.system.errors import StudyError
-from stages.system.files import WORK, digest, files_digest, read_json, write_json
+from stages.system.errors import UserError
+from stages.system.files import PREPARED, WORK, digest, files_digest, read_json, write_json
 
 PACKAGE = Path(__file__).parents[1]
-FACTS = "facts.json"
+RECORD = "record.json"
 WEIGHTS = "weights"  # name of the training of a pretraining
-ROW = "row.json"  # the result of a trial
+ROW_FILE = "row.json"  # the result of a trial
 SOURCES = (".py", ".yaml", ".cpp", ".h")  # suffixes of files that a result depends on
 
 
@@ -117,39 +117,39 @@ class Job:
         """The folder with its result: of work, or published for any selection; None if there is none."""
         selections = sorted((self.kind.output / self.recipe).glob("*"))
         for folder in (self.folder, *(selection / self.published for selection in selections)):
-            facts = folder / FACTS
-            if facts.is_file() and read_json(facts).get("key") == self.key:
+            record = folder / RECORD
+            if record.is_file() and read_json(record).get("key") == self.key:
                 return folder
         return None
 
     @property
     def result_folder(self) -> Path:
-        """The folder with its result. Raises StudyError: there is none."""
+        """The folder with its result. Raises UserError: there is none."""
         if (folder := self.result) is None:
-            raise StudyError(f"{self.name}: its result is missing; `dvc repro` makes it")
+            raise UserError(f"{self.name}: its result is missing; `dvc repro` makes it")
         return folder
 
     @property
-    def facts(self) -> dict[str, Any]:
-        """Read the facts of its result. Raises StudyError: there is none."""
-        facts: dict[str, Any] = read_json(self.result_folder / FACTS)
-        return facts
+    def record(self) -> dict[str, Any]:
+        """Read the record of its result. Raises UserError: there is none."""
+        record: dict[str, Any] = read_json(self.result_folder / RECORD)
+        return record
 
     @property
     def result_files(self) -> list[Path]:
-        """The files of its result; the facts come last. Raises StudyError: there is none."""
+        """The files of its result; the record comes last. Raises UserError: there is none."""
         folder = self.result_folder
-        return [folder / name for name in (*self.facts["files"], FACTS)]
+        return [folder / name for name in (*self.record["files"], RECORD)]
 
-    def end(self, files: list[str], **facts: Any) -> None:
-        """Write the facts of a result whose files lie in the folder: it is complete from now on."""
-        write_json(self.folder / FACTS, {"key": self.key, "files": files, "settings": self.settings, **facts})
+    def end(self, files: list[str], **record: Any) -> None:
+        """Write the record of a result whose files lie in the folder: it is complete from now on."""
+        write_json(self.folder / RECORD, {"key": self.key, "files": files, "settings": self.settings, **record})
 
 
 def jobs_of(stage: str, params: Settings) -> list[Job]:
-    """List a stage's jobs for the selected recipe and variants. Raises StudyError: the recipe has no questions."""
+    """List a stage's jobs for the selected recipe and variants. Raises UserError: the recipe has no questions."""
     recipe = params.recipe_named(params.recipe) if stage == "pretrain" else params.question_recipe(params.recipe)
-    prepared = Path("data/prepared") / params.recipe
+    prepared = PREPARED / params.recipe
     device = tuple(traits(params.compute))
     variants = params.selected(params.model.variant)
     return [Job(stage, params, params.recipe, v, seed, prepared, device) for v in variants for seed in recipe.seeds]
@@ -165,8 +165,8 @@ def code_digest(*names: str) -> str:
 
 @cache
 def data_digest(folder: Path) -> str:
-    """Return the digest of a folder of prepared data. Raises StudyError: it is missing."""
+    """Return the digest of a folder of prepared data. Raises UserError: it is missing."""
     files = [path for path in folder.rglob("*") if path.is_file()]
     if not files:
-        raise StudyError(f"{folder} is missing; `dvc repro` makes it")
+        raise UserError(f"{folder} is missing; `dvc repro` makes it")
     return files_digest(folder, files)

@@ -12,9 +12,9 @@ from pathlib import Path
 from statistics import fmean
 
 from stages.jobs.executor import complete
-from stages.jobs.job import FACTS, KINDS, Job, code_digest, jobs_of
+from stages.jobs.job import KINDS, RECORD, Job, code_digest, jobs_of
 from stages.settings import PARAMS, load
-from stages.system.errors import Parser, StudyError
+from stages.system.errors import Parser, UserError
 from stages.system.files import new_folder, write_bytes
 
 
@@ -33,19 +33,19 @@ def restore(jobs: Sequence[Job]) -> None:
             of_recipe = (job.kind.output / job.recipe).as_posix()
             for selection in files.ls(of_recipe, detail=False) if files.exists(of_recipe) else []:
                 folder = f"{selection}/{job.published.as_posix()}"
-                if not files.exists(f"{folder}/{FACTS}"):
+                if not files.exists(f"{folder}/{RECORD}"):
                     continue
-                facts = files.read_bytes(f"{folder}/{FACTS}")
-                if (found := json.loads(facts))["key"] == job.key:
+                record = files.read_bytes(f"{folder}/{RECORD}")
+                if (found := json.loads(record))["key"] == job.key:
                     for name in found["files"]:
                         write_bytes(job.folder / name, files.read_bytes(f"{folder}/{name}"))
-                    write_bytes(job.folder / FACTS, facts)
+                    write_bytes(job.folder / RECORD, record)
 
 
 def run(stage: str, description: str | None) -> list[Job]:
     """Complete and publish the jobs of a stage, and return them.
 
-    Raises StudyError: params.yaml or a variant is faulty, a job fails, or settings changed while they ran.
+    Raises UserError: params.yaml or a variant is faulty, a job fails, or settings changed while they ran.
     """
     Parser(description=description).parse_args()
     params = load()
@@ -61,13 +61,13 @@ def run(stage: str, description: str | None) -> list[Job]:
     code_digest.cache_clear()
     if [job.key for job in jobs_of(stage, load())] != [job.key for job in jobs]:
         what = f"settings or code were changed while stage {stage} ran"
-        raise StudyError(f"{PARAMS}: {what}; undo that to keep what was made, then run the same command again")
+        raise UserError(f"{PARAMS}: {what}; undo that to keep what was made, then run the same command again")
     publish(jobs, KINDS[stage].output / params.recipe / params.model.variant)
     return jobs
 
 
 def publish(jobs: Sequence[Job], output: Path) -> None:
-    """Replace the folder `output` by the results of jobs. Raises StudyError: one has none."""
+    """Replace the folder `output` by the results of jobs. Raises UserError: one has none."""
     with new_folder(output) as new:
         for job in jobs:
             for file in job.result_files:
@@ -78,5 +78,5 @@ def lowest_loss(jobs: Sequence[Job], training: str) -> float:
     """Return the loss of the variant that has the lowest after a training: its seeds' mean, in nats a character."""
     by_variant: dict[str, list[float]] = {}
     for job in jobs:
-        by_variant.setdefault(job.variant, []).append(job.facts["trainings"][training]["loss"])
+        by_variant.setdefault(job.variant, []).append(job.record["trainings"][training]["loss"])
     return min(map(fmean, by_variant.values()))

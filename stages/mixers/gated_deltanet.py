@@ -13,7 +13,7 @@ from torch.nn import functional as F
 
 from stages.model.mixer import Mixer, State
 from stages.model.ops import wide
-from stages.settings import Model, Section
+from stages.settings import ModelSettings, Section
 
 WIDTH = 4  # inputs that the short convolution sees, the last one its own; its first weights are torch's
 CHUNK = 32  # positions solved for together: 16 to 64 take about the same time, all 128 three times as long
@@ -46,7 +46,7 @@ class GatedDeltaNet(Mixer):
 
     needs_positions = False
 
-    def __init__(self, model: Model, settings: Section, layer: int) -> None:
+    def __init__(self, model: ModelSettings, settings: Section, layer: int) -> None:
         super().__init__(model, settings, layer)
         width = model.width
         self.query_key_value = nn.Linear(width, 3 * width, bias=False)

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from stages.model.mixer import Mixer, State, merge_heads, split_heads
 from stages.model.ops import wide
-from stages.settings import Model, Section
+from stages.settings import ModelSettings, Section
 
 CHUNK = 128  # positions whose pairs are all multiplied with each other; what is before them comes as sums
 
@@ -37,7 +37,7 @@ class Linear(Mixer):
 
     needs_positions = True
 
-    def __init__(self, model: Model, settings: Section, layer: int) -> None:
+    def __init__(self, model: ModelSettings, settings: Section, layer: int) -> None:
         super().__init__(model, settings, layer)
         self.query_key_value = nn.Linear(model.width, 3 * model.width)
         self.projection = nn.Linear(model.width, model.width)

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from stages.model.mixer import Hidden, RecurrentMixer
 from stages.model.ops import wide
-from stages.settings import Model, Section
+from stages.settings import ModelSettings, Section
 
 
 class MinGRU(RecurrentMixer):
@@ -22,7 +22,7 @@ class MinGRU(RecurrentMixer):
     State: h, C numbers whatever the length.
     """
 
-    def __init__(self, model: Model, settings: Section, layer: int) -> None:
+    def __init__(self, model: ModelSettings, settings: Section, layer: int) -> None:
         super().__init__(model, settings, layer)
         self.gate = nn.Linear(model.width, model.width)  # W_z
         self.candidate = nn.Linear(model.width, model.width)  # W_h

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from stages.model.attention import KeyValueCache, attend, attend_packed, lower_triangle
 from stages.model.mixer import Mixer, merge_heads, split_heads
 from stages.model.packing import Packing
-from stages.settings import Model, Section
+from stages.settings import ModelSettings, Section
 
 
 class MultiQuery(Mixer):
@@ -19,7 +19,7 @@ class MultiQuery(Mixer):
 
     needs_positions = True
 
-    def __init__(self, model: Model, settings: Section, layer: int) -> None:
+    def __init__(self, model: ModelSettings, settings: Section, layer: int) -> None:
         super().__init__(model, settings, layer)
         self.query = nn.Linear(model.width, model.width)
         self.key_value = nn.Linear(model.width, 2 * self.head_size)

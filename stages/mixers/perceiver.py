@@ -16,7 +16,7 @@ from stages.model.gpt import Backbone
 from stages.model.mixer import State, merge_heads, split_heads
 from stages.model.ops import embed_positions
 from stages.model.packing import Packing
-from stages.settings import Count, Model, Section
+from stages.settings import Count, ModelSettings, Section
 
 
 class PerceiverSettings(Section):
@@ -83,7 +83,7 @@ class Perceiver(Backbone):
     State, a block: keys and values of the first m inputs, or latents, 2·C numbers each and none for later positions.
     """
 
-    def __init__(self, model: Model, settings: PerceiverSettings) -> None:
+    def __init__(self, model: ModelSettings, settings: PerceiverSettings) -> None:
         if model.layers < 2:
             raise ValueError(f"its first and its last block are two, model.layers is {model.layers}")
         if settings.bottleneck > model.context:

@@ -5,7 +5,7 @@ https://arxiv.org/abs/2202.07765
 """
 
 from stages.model.attention import CausalSelfAttention
-from stages.settings import Count, Model, Section
+from stages.settings import Count, ModelSettings, Section
 
 
 class PerceiverARSettings(Section):
@@ -28,6 +28,6 @@ class PerceiverAR(CausalSelfAttention):
 
     needs_positions = True
 
-    def __init__(self, model: Model, settings: PerceiverARSettings, layer: int) -> None:
+    def __init__(self, model: ModelSettings, settings: PerceiverARSettings, layer: int) -> None:
         super().__init__(model, settings, layer)
         self.window = None if layer == 0 else settings.latents

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from stages.model.attention import ValueCache, lower_triangle
 from stages.model.mixer import Mixer, merge_heads, split_heads
 from stages.model.ops import dropout
-from stages.settings import Model, Section
+from stages.settings import ModelSettings, Section
 
 
 class RandomSynthesizer(Mixer):
@@ -28,7 +28,7 @@ class RandomSynthesizer(Mixer):
     needs_positions = True
     by_position: ClassVar[Mapping[str, tuple[int, ...]]] = {"scores": (1, 2)}
 
-    def __init__(self, model: Model, settings: Section, layer: int) -> None:
+    def __init__(self, model: ModelSettings, settings: Section, layer: int) -> None:
         super().__init__(model, settings, layer)
         self.scores = nn.Parameter(0.02 * torch.randn(model.heads, model.context, model.context))  # R
         self.value = nn.Linear(model.width, model.width)

@@ -18,7 +18,7 @@ from stages.model.cpu.varlen_attention import attend_by_position, serves
 from stages.model.mixer import Mixer, merge_heads, split_heads
 from stages.model.ops import dropout
 from stages.model.packing import Packing
-from stages.settings import Model, Section
+from stages.settings import ModelSettings, Section
 
 
 class Synthesizer(Mixer):
@@ -39,7 +39,7 @@ class Synthesizer(Mixer):
     needs_positions = True
     by_position: ClassVar[Mapping[str, tuple[int, ...]]] = {"table": (0,), "offsets": (0,)}
 
-    def __init__(self, model: Model, settings: Section, layer: int) -> None:
+    def __init__(self, model: ModelSettings, settings: Section, layer: int) -> None:
         super().__init__(model, settings, layer)
         self.hidden = nn.Linear(model.width, model.width)  # W₁
         self.table = nn.Parameter(torch.empty(model.context - 1, self.head_size))  # W₂, transposed

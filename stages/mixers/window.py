@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from stages.model.attention import RotaryAttention
-from stages.settings import Count, Model, Section
+from stages.settings import Count, ModelSettings, Section
 
 
 class WindowSettings(Section):
@@ -25,6 +25,6 @@ class Window(RotaryAttention):
     State: the last w-1 keys and values, at most 2·C·(w-1) numbers however long the text.
     """
 
-    def __init__(self, model: Model, settings: WindowSettings, layer: int) -> None:
+    def __init__(self, model: ModelSettings, settings: WindowSettings, layer: int) -> None:
         super().__init__(model, settings, layer)
         self.window = settings.width

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from stages.model.mixer import Hidden, RecurrentMixer, recurrence
 from stages.model.ops import wide
-from stages.settings import Model, Section
+from stages.settings import ModelSettings, Section
 
 
 class WRNN(RecurrentMixer):
@@ -25,7 +25,7 @@ class WRNN(RecurrentMixer):
 
     layers = 2
 
-    def __init__(self, model: Model, settings: Section, layer: int) -> None:
+    def __init__(self, model: ModelSettings, settings: Section, layer: int) -> None:
         super().__init__(model, settings, layer)
         self.u = nn.Linear(model.width, model.width)  # U and s₁
         self.w = nn.Linear(model.width, model.width, bias=False)  # W

@@ -9,11 +9,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from stages.model.cpu.varlen_attention import Angles, attend_varlen, serves
+from stages.model.cpu.varlen_attention import Angles, attend_varlen, head_size_of, serves
 from stages.model.mixer import Mixer, State, merge_heads, split_heads
 from stages.model.ops import dropout
 from stages.model.packing import Packing
-from stages.settings import Model
+from stages.settings import ModelSettings
 
 
 @dataclass
@@ -100,7 +100,7 @@ class CausalSelfAttention(Mixer):
 
     window: int | None = None  # how many positions a query sees, its own included; None is all up to its own
 
-    def __init__(self, model: Model, settings: Any, layer: int) -> None:
+    def __init__(self, model: ModelSettings, settings: Any, layer: int) -> None:
         super().__init__(model, settings, layer)
         self.query_key_value = nn.Linear(model.width, 3 * model.width)
         self.projection = nn.Linear(model.width, model.width)
@@ -147,16 +147,18 @@ class RotaryAttention(CausalSelfAttention):
 
     needs_positions = False
 
-    def __init__(self, model: Model, settings: Any, layer: int) -> None:
+    def __init__(self, model: ModelSettings, settings: Any, layer: int) -> None:
         """Take the base of the wavelengths from `settings.theta`."""
         super().__init__(model, settings, layer)
         if self.head_size % 2:
             raise ValueError(f"rotary positions need an even head size, width / heads is {self.head_size}")
-        pair = torch.arange(self.head_size // 2)
-        turn = settings.theta ** (-2 * pair / self.head_size)  # (hs/2,) radians a position
-        angle = torch.arange(model.context)[:, None] * turn  # (context, hs/2)
-        self.register_buffer("cosine", angle.cos(), persistent=False)
-        self.register_buffer("sine", angle.sin(), persistent=False)
+        cosine = sine = torch.empty(model.context, self.head_size // 2)
+        if not cosine.is_meta:  # where a model is only checked arithmetic would load torch._dynamo, for a second
+            turn = settings.theta ** (-2 * torch.arange(self.head_size // 2) / self.head_size)  # (hs/2,) radians
+            angle = torch.arange(model.context)[:, None] * turn  # (context, hs/2)
+            cosine, sine = angle.cos(), angle.sin()
+        self.register_buffer("cosine", cosine, persistent=False)
+        self.register_buffer("sine", sine, persistent=False)
 
     def place(self, x: Tensor, positions: Tensor) -> Tensor:
         cosine, sine = (table[positions][:, None] for table in self.angles())  # (B or 1, 1, T, hs/2) each
@@ -210,7 +212,7 @@ def attend_packed(
 ) -> Tensor:
     """Attend in all sequences of a packed batch, fast: arguments and result are those of `attend_varlen`."""
     query_heads, key_heads = heads
-    head_size = tensors[0].shape[1] // (query_heads + (2 * key_heads if len(tensors) == 1 else 0))
+    head_size = head_size_of(tensors, heads)
     if serves(tensors[0], head_size):
         return attend_varlen(tensors, packings, heads, dropout_rate, window, angles)
 

@@ -15,8 +15,8 @@ from torch.nn import functional as F
 from stages.model.mixer import Mixer, State
 from stages.model.ops import LayerNorm, dropout, embed, embed_positions
 from stages.model.packing import Packing
-from stages.settings import PARAMS, Model, Section, check
-from stages.system.errors import StudyError
+from stages.settings import PARAMS, ModelSettings, Section, check
+from stages.system.errors import UserError
 
 
 class Block(nn.Module):
@@ -25,7 +25,7 @@ class Block(nn.Module):
     All but the mixer works on characters one by one, so it takes a whole batch's at once, whatever their sequences.
     """
 
-    def __init__(self, model: Model, mixer: Mixer, expansion: int) -> None:
+    def __init__(self, model: ModelSettings, mixer: Mixer, expansion: int) -> None:
         super().__init__()
         self.norm_mixer = LayerNorm(model.width)
         self.mixer = mixer
@@ -64,7 +64,9 @@ class Backbone(nn.ModuleList):
 
     needs_positions: bool
 
-    def __init__(self, model: Model, settings: Section, mixer: type[Mixer], last_expansion: int | None = None) -> None:
+    def __init__(
+        self, model: ModelSettings, settings: Section, mixer: type[Mixer], last_expansion: int | None = None
+    ) -> None:
         """last_expansion: of the last block's MLP; None: as in the others."""
         expansions = [model.expansion] * model.layers
         if last_expansion is not None:
@@ -91,30 +93,30 @@ class Backbone(nn.ModuleList):
         return [mixer.empty_state(batch, positions) for mixer in mixers]
 
 
-def settings_of(variant: str, variants: dict[str, dict[str, Any]], model: Model, prefix: str = "variants") -> Section:
-    """Typed section `<prefix>.<variant>` of params.yaml, tried on the model's shape; variants: by name.
+def settings_of(variant: str, variants: dict[str, dict[str, Any]], model: ModelSettings) -> Section:
+    """Typed section `variants.<variant>` of params.yaml, tried on the model's shape; variants: by name.
 
     The trial takes no memory and no time: its weights have shapes only, so a mixer's `__init__` reads none of them.
-    Raises StudyError: one line with the key that is unknown, of the wrong type or impossible.
+    Raises UserError: one line with the key that is unknown, of the wrong type or impossible.
     """
-    key = f"{prefix}.{variant}"
+    key = f"variants.{variant}"
     path = f"stages/mixers/{variant}.py"
     try:
         settings: Section = check(defined(variant, Section) or Section, variants[variant], str(PARAMS), key)
         with torch.device("meta"):
             build(variant, model, settings)
-    except StudyError:
+    except UserError:
         raise
     except ValueError as error:
-        raise StudyError(f"{PARAMS}: {key}: {error}") from error
+        raise UserError(f"{PARAMS}: {key}: {error}") from error
     except Exception as error:  # in a file that people write
         frames = traceback.extract_tb(error.__traceback__)
         lines = [f"line {frame.lineno}: " for frame in frames if frame.filename.endswith(path)]
-        raise StudyError(f"{path}: {''.join(lines[-1:])}{type(error).__name__}: {error}") from error
+        raise UserError(f"{path}: {''.join(lines[-1:])}{type(error).__name__}: {error}") from error
     return settings
 
 
-def build(variant: str, model: Model, settings: Section) -> Backbone:
+def build(variant: str, model: ModelSettings, settings: Section) -> Backbone:
     """Build a backbone of the variant, with random weights: the file's own, or blocks with its mixer.
 
     Raises ValueError: the settings do not fit the model's shape.
@@ -123,7 +125,7 @@ def build(variant: str, model: Model, settings: Section) -> Backbone:
         return backbone(model, settings)
     if mixer := defined(variant, Mixer):
         return Backbone(model, settings, mixer)
-    raise StudyError(f"stages/mixers/{variant}.py defines no subclass of `Mixer`; docs/variants.md shows one")
+    raise UserError(f"stages/mixers/{variant}.py defines no subclass of `Mixer`; docs/variants.md shows one")
 
 
 def defined(variant: str, kind: type) -> Any:
@@ -145,7 +147,7 @@ class GPT(nn.Module):
     of its weights start differently.
     """
 
-    def __init__(self, variant: str, vocabulary_size: int, model: Model, mixer_settings: Section) -> None:
+    def __init__(self, variant: str, vocabulary_size: int, model: ModelSettings, mixer_settings: Section) -> None:
         super().__init__()
         self.context = model.context
         self.embedding = nn.Embedding(vocabulary_size, model.width)

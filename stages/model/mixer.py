@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from stages.model.ops import wide
 from stages.model.packing import Packing
-from stages.settings import Model
+from stages.settings import ModelSettings
 
 
 @dataclass
@@ -55,7 +55,7 @@ class Mixer(nn.Module, ABC):
     by_position: ClassVar[Mapping[str, tuple[int, ...]]] = {}  # its weights that belong to positions: along which axes
 
     @abstractmethod
-    def __init__(self, model: Model, settings: Any, layer: int) -> None:
+    def __init__(self, model: ModelSettings, settings: Any, layer: int) -> None:
         """model: the recipe's shape; settings: this variant's section; layer: its block, from 0.
 
         Raises ValueError: the settings do not fit the shape.

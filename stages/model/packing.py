@@ -62,9 +62,9 @@ class Packing:
             parts.append(Part(lengths, min(part.width, characters)))
         return type(self)(tuple(parts))
 
-    def rounded(self, step: int = CHARACTER_STEP) -> Self:
-        """Make the first sequences longer until the characters are a multiple of `step`, as far as there is room."""
-        missing = -sum(sum(part.lengths) for part in self.parts) % step
+    def rounded(self) -> Self:
+        """Lengthen the first sequences to make all characters a multiple of CHARACTER_STEP, as far as there is room."""
+        missing = -sum(sum(part.lengths) for part in self.parts) % CHARACTER_STEP
         parts = []
         for part in self.parts:
             lengths = []

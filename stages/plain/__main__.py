@@ -2,7 +2,6 @@
 
 import time
 from operator import attrgetter
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -18,11 +17,17 @@ from stages.plain.training import Phase, train
 from stages.settings import PARAMS, load
 from stages.settings.recipe import QuestionRecipe
 from stages.settings.section import LARGEST_SEED
-from stages.system.errors import Parser, StudyError, command, within
+from stages.system.errors import Parser, UserError, command, within
+from stages.system.files import PREPARED
 
 RECIPE = "quick"
 # What the plain model does in one way alone, by setting of the recipe
-FIXED = {"model.expansion": 4, "pretrain.shuffled": True, "pretrain.least_steps": None, "pretrain.own_epochs": None}
+FIXED = {
+    "model.expansion": 4,
+    "pretrain.shuffled": True,
+    "pretrain.least_steps": None,
+    "pretrain.self_training_epochs": None,
+}
 FIXED |= {"finetune.shuffled": True, "finetune.starter_code": False, "finetune.moved_positions": 0}
 
 
@@ -67,8 +72,8 @@ def main() -> None:
     recipe = settings.question_recipe(RECIPE)
     for key, value in FIXED.items():
         if (given := attrgetter(key)(recipe)) != value:
-            raise StudyError(f"{PARAMS}: recipes.{RECIPE}.{key}: was {given}; the plain model knows {value} alone")
-    prepared = Prepared.load(Path("data/prepared") / RECIPE)
+            raise UserError(f"{PARAMS}: recipes.{RECIPE}.{key}: was {given}; the plain model knows {value} alone")
+    prepared = Prepared.load(PREPARED / RECIPE)
     started = time.monotonic()
 
     torch.manual_seed(options.seed)

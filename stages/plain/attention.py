@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from stages.plain.recurrent import RNN, WRNN, GatedDeltaNet, Linear, MinGRU
-from stages.settings import Model
+from stages.settings import ModelSettings
 
 
 class Attention(nn.Module):
@@ -21,7 +21,7 @@ class Attention(nn.Module):
     learned_positions: ClassVar[bool] = True  # whether the model adds a learned vector for each position
     projection: nn.Linear  # of the heads' outputs (C → C)
 
-    def __init__(self, model: Model, settings: dict[str, Any]) -> None:
+    def __init__(self, model: ModelSettings, settings: dict[str, Any]) -> None:
         super().__init__()
         self.head_size = model.width // model.heads
         self.dropout = nn.Dropout(model.dropout)
@@ -47,7 +47,7 @@ class Attention(nn.Module):
 class Vanilla(Attention):
     """softmax(QKᵀ/√hs)V over the positions up to one's own (Vaswani et al. 2017, arXiv 1706.03762)."""
 
-    def __init__(self, model: Model, settings: dict[str, Any]) -> None:
+    def __init__(self, model: ModelSettings, settings: dict[str, Any]) -> None:
         super().__init__(model, settings)
         self.query_key_value = nn.Linear(model.width, 3 * model.width)
         self.projection = nn.Linear(model.width, model.width)
@@ -88,7 +88,7 @@ class Rope(Vanilla):
 
     learned_positions: ClassVar[bool] = False
 
-    def __init__(self, model: Model, settings: dict[str, Any]) -> None:
+    def __init__(self, model: ModelSettings, settings: dict[str, Any]) -> None:
         super().__init__(model, settings)
         self.theta = settings["theta"]
 
@@ -104,7 +104,7 @@ class Rope(Vanilla):
 class Window(Rope):
     """A query sees its own and the w-1 positions before (Beltagy et al. 2020, arXiv 2004.05150)."""
 
-    def __init__(self, model: Model, settings: dict[str, Any]) -> None:
+    def __init__(self, model: ModelSettings, settings: dict[str, Any]) -> None:
         super().__init__(model, settings)
         self.width = settings["width"]
 
@@ -116,7 +116,7 @@ class Window(Rope):
 class PerceiverAR(Vanilla):
     """After the first block a query sees the last m positions only (Hawthorne et al. 2022, arXiv 2202.07765)."""
 
-    def __init__(self, model: Model, settings: dict[str, Any]) -> None:
+    def __init__(self, model: ModelSettings, settings: dict[str, Any]) -> None:
         super().__init__(model, settings)
         self.latents = settings["latents"]
 
@@ -130,7 +130,7 @@ class PerceiverAR(Vanilla):
 class MultiQuery(Attention):
     """Heads have queries of their own and share one set of keys and values (Shazeer 2019, arXiv 1911.02150)."""
 
-    def __init__(self, model: Model, settings: dict[str, Any]) -> None:
+    def __init__(self, model: ModelSettings, settings: dict[str, Any]) -> None:
         super().__init__(model, settings)
         self.query = nn.Linear(model.width, model.width)
         self.key_value = nn.Linear(model.width, 2 * self.head_size)
@@ -147,7 +147,7 @@ class MultiQuery(Attention):
 class RandomSynthesizer(Attention):
     """softmax(R)V: the scores R are learned, and the same for every text (Tay et al. 2020, arXiv 2005.00743)."""
 
-    def __init__(self, model: Model, settings: dict[str, Any]) -> None:
+    def __init__(self, model: ModelSettings, settings: dict[str, Any]) -> None:
         super().__init__(model, settings)
         self.scores = nn.Parameter(0.02 * torch.randn(model.heads, model.context, model.context))  # R
         self.value = nn.Linear(model.width, model.width)
@@ -165,7 +165,7 @@ class Synthesizer(Attention):
     No column stands for the last position of the context. W₂ is drawn from U(-0.001, 0.001).
     """
 
-    def __init__(self, model: Model, settings: dict[str, Any]) -> None:
+    def __init__(self, model: ModelSettings, settings: dict[str, Any]) -> None:
         super().__init__(model, settings)
         self.hidden = nn.Linear(model.width, model.width)  # W₁
         # tables by position, as in the course's code: no linear layer, so Muon moves neither

@@ -13,13 +13,13 @@ from torch.nn import functional as F
 from stages.corpus.example import PAD
 from stages.plain.attention import ATTENTION
 from stages.plain.recurrent import RNN
-from stages.settings import Model
+from stages.settings import ModelSettings
 
 
 class PlainBlock(nn.Module):
     """x + mix(norm(x)), then x + mlp(norm(x))."""
 
-    def __init__(self, variant: str, model: Model, settings: dict[str, Any], layer: int) -> None:
+    def __init__(self, variant: str, model: ModelSettings, settings: dict[str, Any], layer: int) -> None:
         super().__init__()
         is_last = layer == model.layers - 1
         hidden = model.width * (settings.get("up_expansion", 4) if is_last else 4)  # the perceiver's last block has one
@@ -44,7 +44,7 @@ class PlainBlock(nn.Module):
 class PlainBackbone(nn.ModuleList):
     """One block after another."""
 
-    def __init__(self, variant: str, model: Model, settings: dict[str, Any]) -> None:
+    def __init__(self, variant: str, model: ModelSettings, settings: dict[str, Any]) -> None:
         super().__init__(PlainBlock(variant, model, settings, layer) for layer in range(model.layers))
 
     def forward(self, x: Tensor) -> Tensor:
@@ -61,7 +61,7 @@ class PlainPerceiver(PlainBackbone):
     to its own; a later one knows the first m and itself, and none between.
     """
 
-    def __init__(self, variant: str, model: Model, settings: dict[str, Any]) -> None:
+    def __init__(self, variant: str, model: ModelSettings, settings: dict[str, Any]) -> None:
         super().__init__(variant, model, settings)
         self.residual = settings["residual"]
         # Drawn as (1, m, C), as in the course's code: the scale follows from m·C + C in place of m + C
@@ -87,7 +87,7 @@ class PlainGPT(nn.Module):
     same seed gives other weights there.
     """
 
-    def __init__(self, variant: str, vocabulary_size: int, model: Model, settings: dict[str, Any]) -> None:
+    def __init__(self, variant: str, vocabulary_size: int, model: ModelSettings, settings: dict[str, Any]) -> None:
         super().__init__()
         self.context = model.context
         self.embedding = nn.Embedding(vocabulary_size, model.width)
@@ -101,7 +101,9 @@ class PlainGPT(nn.Module):
         self.apply(_initialise)
 
     @classmethod
-    def of(cls, variant: str, model: Model, settings: dict[str, Any], weights: Mapping[str, Tensor]) -> "PlainGPT":
+    def of(
+        cls, variant: str, model: ModelSettings, settings: dict[str, Any], weights: Mapping[str, Tensor]
+    ) -> "PlainGPT":
         """Make the model with a copy of these weights (a state_dict), in float32."""
         plain = cls(variant, len(weights["head.weight"]), model, settings)
         plain.load_state_dict(weights)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from stages.settings import Model
+from stages.settings import ModelSettings
 
 
 class Recurrent(nn.Module, ABC):
@@ -19,7 +19,7 @@ class Recurrent(nn.Module, ABC):
 
     learned_positions: ClassVar[bool] = False  # whether the model adds a learned vector for each position
 
-    def __init__(self, model: Model, settings: dict[str, Any]) -> None:
+    def __init__(self, model: ModelSettings, settings: dict[str, Any]) -> None:
         super().__init__()
         self.width, self.heads, self.head_size = model.width, model.heads, model.width // model.heads
 
@@ -50,7 +50,7 @@ class Linear(Recurrent):
 
     learned_positions: ClassVar[bool] = True
 
-    def __init__(self, model: Model, settings: dict[str, Any]) -> None:
+    def __init__(self, model: ModelSettings, settings: dict[str, Any]) -> None:
         super().__init__(model, settings)
         self.query_key_value = nn.Linear(model.width, 3 * model.width)
         self.projection = nn.Linear(model.width, model.width)
@@ -79,7 +79,7 @@ class GatedDeltaNet(Recurrent):
     softplus(dt_bias) uniform between those of 0.001 and 0.1, as in flash-linear-attention.
     """
 
-    def __init__(self, model: Model, settings: dict[str, Any]) -> None:
+    def __init__(self, model: ModelSettings, settings: dict[str, Any]) -> None:
         super().__init__(model, settings)
         width, heads = model.width, model.heads
         self.query_key_value = nn.Linear(width, 3 * width, bias=False)
@@ -133,7 +133,7 @@ class MinGRU(Recurrent):
     g(x) = x + 0.5 from zero on and σ(x) below.
     """
 
-    def __init__(self, model: Model, settings: dict[str, Any]) -> None:
+    def __init__(self, model: ModelSettings, settings: dict[str, Any]) -> None:
         super().__init__(model, settings)
         self.gate = nn.Linear(model.width, model.width)  # W_z
         self.candidate = nn.Linear(model.width, model.width)  # W_h
@@ -153,7 +153,7 @@ class MinGRU(Recurrent):
 class RNN(Recurrent):
     """a^t = tanh(U x^t + W a^{t−1} + s) (Elman 1990); W starts orthogonal."""
 
-    def __init__(self, model: Model, settings: dict[str, Any]) -> None:
+    def __init__(self, model: ModelSettings, settings: dict[str, Any]) -> None:
         super().__init__(model, settings)
         self.u = nn.Linear(model.width, model.width)  # U and s
         self.w = nn.Linear(model.width, model.width, bias=False)  # W
@@ -173,7 +173,7 @@ class RNN(Recurrent):
 class WRNN(RNN):
     """a^t as in RNN; b^t = tanh(V a^t + R a^{t−1} + T b^{t−1} + s₂); T starts orthogonal, too."""
 
-    def __init__(self, model: Model, settings: dict[str, Any]) -> None:
+    def __init__(self, model: ModelSettings, settings: dict[str, Any]) -> None:
         super().__init__(model, settings)
         self.v = nn.Linear(model.width, model.width)  # V and s₂
         self.r = nn.Linear(model.width, model.width, bias=False)  # R

@@ -14,24 +14,24 @@ from pydantic import BaseModel
 
 from stages.reporting.statistics import Marks, accuracy_interval
 from stages.settings.section import other_setting
-from stages.system.errors import StudyError
+from stages.system.errors import UserError
 from stages.system.files import CURVES, read_json, read_table
 
-WEIGHTS = ("pretrained", "finetuned")
+PROBED = ("pretrained", "finetuned")
 DIGITS = 4  # decimals of a percent in metrics.json, which a table rounds again
 
-ROW = {"split": str, "row": int}
-QUESTIONS = {
-    **ROW,
+ROW_COLUMNS = {"split": str, "row": int}
+ASKED_COLUMNS = {
+    **ROW_COLUMNS,
     "question": str,
     "gold": str,
     **dict.fromkeys(("letters", "rule", "reader"), str),  # the baselines' answers
     "training_questions": int,  # how many the gold place answers
     "form": str,  # what training questions have around a name; empty if none has it
 }
-PREDICTIONS = {
+PREDICTION_COLUMNS = {
     "variant": str,
-    **ROW,
+    **ROW_COLUMNS,
     "seed": int,
     "init": str,
     "predicted": str,
@@ -81,11 +81,11 @@ class Run(BaseModel):
 
     @staticmethod
     def joined(runs: Sequence["Run"]) -> "Run":
-        """Join the runs of seeds; raises StudyError where their settings differ."""
+        """Join the runs of seeds; raises UserError where their settings differ."""
         provenances = [provenance for run in runs for provenance in run.provenance]
         for other in provenances:
             if key := other_setting(provenances[0].settings, other.settings, "compute", "seeds"):
-                raise StudyError(f"run.json: parts of one evaluation have another `{key}`; leave one of them out")
+                raise UserError(f"run.json: parts of one evaluation have another `{key}`; leave one of them out")
 
         by_seed = [run for run in runs for _ in run.pretrain_seconds]
         return Run(
@@ -104,7 +104,7 @@ class Answers:
     correct: Marks
     probability: npt.NDArray[np.float64]  # (N, seeds) of the whole answer
     predicted: npt.NDArray[np.str_]  # (N, seeds)
-    asked: pd.DataFrame  # (N rows) with the columns of QUESTIONS
+    asked: pd.DataFrame  # (N rows) with the columns of ASKED_COLUMNS
 
     @property
     def mean(self) -> float:
@@ -127,7 +127,7 @@ class Answers:
 class Evaluation:
     """One variant's evaluation: its tables, its run's figures and its answers.
 
-    `predictions`, which has the columns of QUESTIONS, too, and `curves` keep text and figures as they are in the file.
+    `predictions`, which has ASKED_COLUMNS, too, and `curves` keep text and figures as they are in the file.
     """
 
     variant: str
@@ -145,13 +145,13 @@ class Evaluation:
 def read_evaluation(folder: Path, baselines: Path) -> Evaluation:
     """Read the evaluation of the variant that `folder` is named after; baselines: the folder of its recipe's.
 
-    Below it each seed has a folder, or several seeds share one. Raises StudyError: their settings differ, or a seed has
+    Below it each seed has a folder, or several seeds share one. Raises UserError: their settings differ, or a seed has
     not answered each question once.
     """
     parts = sorted(path.parent for path in folder.rglob("run.json")) or [folder]
     run = Run.joined([Run(**read_json(part / "run.json")) for part in parts])
-    questions = read_table(baselines / "questions.tsv", QUESTIONS)
-    predictions = _joined(parts, "predictions.tsv", PREDICTIONS).merge(questions, "left", ["split", "row"])
+    questions = read_table(baselines / "questions.tsv", ASKED_COLUMNS)
+    predictions = _joined(parts, "predictions.tsv", PREDICTION_COLUMNS).merge(questions, "left", ["split", "row"])
     marked = predictions[predictions.correct != ""].astype({"correct": int, "probability": float})
     return Evaluation(
         folder.name,
@@ -168,7 +168,7 @@ def read_evaluation(folder: Path, baselines: Path) -> Evaluation:
 def read_answers(predictions: pd.DataFrame, questions: pd.DataFrame, init: str, split: str) -> Answers:
     """Return the answers of `init` (scratch or pretrained) to a split; predictions: those that are marked.
 
-    Raises StudyError unless every seed answered each of the split's questions with a gold answer once.
+    Raises UserError unless every seed answered each of the split's questions with a gold answer once.
     """
     rows = predictions[(predictions.split == split) & (predictions.init == init)]
     expected = ((questions.split == split) & (questions.gold != "")).sum()
@@ -176,7 +176,7 @@ def read_answers(predictions: pd.DataFrame, questions: pd.DataFrame, init: str, 
     is_whole = len(counts) and (counts == expected).all(axis=None)
     if not is_whole or ((rows.predicted == rows.gold) != rows.correct).any():
         variant = predictions.variant.iloc[0]
-        raise StudyError(
+        raise UserError(
             f"predictions.tsv of {variant}: {init} does not answer each of the baseline's {expected} {split} questions "
             "once per seed; `dvc repro` makes it"
         )

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from stages.reporting.evaluations import WEIGHTS, Evaluation
+from stages.reporting.evaluations import PROBED, Evaluation
 from stages.reporting.markdown import Markdown, percent, shares_table, table
 from stages.reporting.statistics import accuracy_interval
 from stages.reporting.style import COLOURS, INK, rows_figure
 
-FORMS = ("continuation", "cloze", "words", "infilling", "other_name")  # page forms, in the order of the table
+SHOWN_FORMS = ("continuation", "cloze", "words", "infilling", "other_name")  # page forms, in the order of the table
 OFFSET = "offset_"  # with the number of characters, a measure of extraction.csv
 BARS = (("pretrained", "memorised"), ("finetuned", "memorised"), ("finetuned", "extracted"))  # weights and measure
 
@@ -37,8 +37,8 @@ def extraction_shares(evaluations: Sequence[Evaluation]) -> pd.DataFrame:
     rows = []
     for evaluation in evaluations:
         facts = evaluation.extraction
-        forms = [form for form in FORMS if {f"{weights}_{form}" for weights in WEIGHTS} <= {*facts}]
-        for weights in WEIGHTS:
+        forms = [form for form in SHOWN_FORMS if {f"{weights}_{form}" for weights in PROBED} <= {*facts}]
+        for weights in PROBED:
             tables = {name: (facts, f"{weights}_{name}") for name in ("memorised", "extracted", *forms)}
             moved = evaluation.prefix_offset.groupby("offset")
             tables |= {f"{OFFSET}{offset}": (of_offset, weights) for offset, of_offset in moved}
@@ -52,7 +52,7 @@ def measures_of(shares: pd.DataFrame) -> list[str]:
     """Return the measures of the table: the forms that a variant practised, the question, the offsets."""
     measures = shares.measure.unique()
     offsets = [name for name in measures if name.startswith(OFFSET)]
-    return [*(form for form in FORMS if form in measures), "extracted", *offsets]
+    return [*(form for form in SHOWN_FORMS if form in measures), "extracted", *offsets]
 
 
 def forms_reached_table(shares: pd.DataFrame) -> Markdown:
@@ -61,7 +61,7 @@ def forms_reached_table(shares: pd.DataFrame) -> Markdown:
     titles = ["question" if name == "extracted" else name.replace("_", " ") for name in measures]
     rows = []
     for variant, of_variant in shares.groupby("variant", sort=False):
-        pairs = of_variant.pivot(index="measure", columns="weights", values="share").reindex(measures)[[*WEIGHTS]]
+        pairs = of_variant.pivot(index="measure", columns="weights", values="share").reindex(measures)[[*PROBED]]
         cells = ["–" if np.isnan(pair).all() else " → ".join(map(percent, pair)) for pair in pairs.to_numpy()]
         rows.append((variant, *cells))
     return table(["variant", *titles], rows)

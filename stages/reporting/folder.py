@@ -9,7 +9,6 @@ import pandas as pd
 
 from stages.reporting.accuracies import ALL_PAIRS, answers_table, differences_between, draw_accuracy, forms_table
 from stages.reporting.curves import draw_losses, thin
-from stages.reporting.errors import kinds_table, questions_table, risk_table
 from stages.reporting.evaluations import Baseline, Evaluation, read_evaluation
 from stages.reporting.extraction import (
     draw_extraction,
@@ -20,9 +19,10 @@ from stages.reporting.extraction import (
 )
 from stages.reporting.html import write_page
 from stages.reporting.markdown import fill, short
-from stages.reporting.metrics import accuracy_rows, study_metrics
+from stages.reporting.metrics import accuracy_rows, report_metrics
 from stages.reporting.public_runs import draw_public, own_seeds, public_runs, public_table
 from stages.reporting.style import styled, svg
+from stages.reporting.wrong_answers import kinds_table, questions_table, risk_table
 from stages.settings import Settings
 from stages.system.files import read_json
 
@@ -40,7 +40,7 @@ def write_report(params: Settings, baselines: Path, evaluations: Path, target: P
 
     baselines: the folder of the recipe's; evaluations: that of the selection, with a folder for each variant. Without
     the recipe's `report.show_questions` no file has questions or gold places of the data, except as models' answers.
-    Raises OSError where an input is missing, StudyError where parts do not belong together; `target` then stays as it
+    Raises OSError where an input is missing, UserError where parts do not belong together; `target` then stays as it
     was.
     """
     name, selection = params.recipe, params.model.variant
@@ -48,13 +48,13 @@ def write_report(params: Settings, baselines: Path, evaluations: Path, target: P
     baseline = Baseline(**read_json(baselines / "baseline.json"))
     by_name = [read_evaluation(evaluations / variant, baselines) for variant in sorted(variants)]
     best_first = sorted(by_name, key=lambda evaluation: -evaluation.pretrained.mean)
-    metrics = study_metrics(name, selection, by_name, baseline)
+    metrics = report_metrics(name, selection, by_name, baseline)
     predictions = pd.concat([evaluation.predictions for evaluation in by_name], ignore_index=True)
     if not recipe.report.show_questions:
         predictions = predictions.assign(question="", gold="")
     curves = pd.concat([evaluation.curves for evaluation in by_name], ignore_index=True)
     dots = pd.read_csv(SOURCE_LOSSES, sep="\t") if name == PUBLIC and "vanilla" in variants else None
-    losses = draw_losses(curves, [evaluation.variant for evaluation in best_first], params.study.compared, dots)
+    losses = draw_losses(curves, [evaluation.variant for evaluation in best_first], params.model.compared, dots)
     files = {
         "metrics.json": json.dumps(metrics, indent=2, ensure_ascii=False) + "\n",
         "accuracy.svg": svg(draw_accuracy(best_first, baseline)),
@@ -98,7 +98,7 @@ def write_report(params: Settings, baselines: Path, evaluations: Path, target: P
         others=[(other.partition("/")[0], other) for other in OTHERS if other != f"{name}/{selection}"],
         seeds=sorted({seed for evaluation in by_name for seed in evaluation.run.pretrain_seconds}),
         most_seeds=max(len(evaluation.pretrained.by_seed) for evaluation in by_name),
-        origins=origins(best_first),
+        provenances=provenances(best_first),
         alike=len({(made.commit, made.device, made.precision) for one in by_name for made in one.run.provenance}) == 1,
         own_folder=params.sources.own.folder if recipe.data.source == "own" else "",
     )
@@ -106,7 +106,7 @@ def write_report(params: Settings, baselines: Path, evaluations: Path, target: P
     return metrics
 
 
-def origins(evaluations: Sequence[Evaluation]) -> dict[tuple[str, ...], list[str]]:
+def provenances(evaluations: Sequence[Evaluation]) -> dict[tuple[str, ...], list[str]]:
     """Return the variants by where their runs come from: commit, device, precision, kernels and libraries.
 
     What differs between the seeds of a variant is joined.

@@ -8,7 +8,9 @@ import pandas as pd
 from stages.reporting.evaluations import DIGITS, Baseline, Evaluation
 
 
-def study_metrics(recipe: str, selection: str, evaluations: Sequence[Evaluation], baseline: Baseline) -> dict[str, Any]:
+def report_metrics(
+    recipe: str, selection: str, evaluations: Sequence[Evaluation], baseline: Baseline
+) -> dict[str, Any]:
     """Return the content of metrics.json; `selected` has the name and the figures of the best of `evaluations`.
 
     evaluations: by name; selection: a variant, or the name of several.

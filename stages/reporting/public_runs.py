@@ -15,14 +15,14 @@ from stages.reporting.style import BLUE, GREY, RED, rows_figure
 # A row for each published file of predictions; see docs/reproduction.md
 RUNS = Path(__file__).parents[2] / "docs" / "public_runs.tsv"
 SCRATCH = "scratch"  # the variant of all runs without pretraining
-QUESTIONS = 500
+DEV_QUESTIONS = 500
 OWN, SOUND, FAULTY = BLUE, "#999999", RED
 
 
 def public_runs() -> pd.DataFrame:
     """Return the runs, with their accuracy in percent."""
     runs = pd.read_csv(RUNS, sep="\t", keep_default_na=False)
-    return runs.assign(accuracy=100 * runs.right_of_500 / QUESTIONS)
+    return runs.assign(accuracy=100 * runs.right_of_500 / DEV_QUESTIONS)
 
 
 def own_seeds(evaluations: Sequence[Evaluation], runs: pd.DataFrame) -> dict[str, list[float]]:
@@ -48,7 +48,7 @@ def public_table(runs: pd.DataFrame, own: Mapping[str, Sequence[float]]) -> Mark
 
 def draw_public(runs: pd.DataFrame, own: Mapping[str, Sequence[float]]) -> Figure:
     """Draw every run as a dot, a row for each variant, and this project's seeds over them."""
-    figure, axes = rows_figure([*own], 1.3 + 0.6 * len(own), f"dev questions answered exactly (% of {QUESTIONS})")
+    figure, axes = rows_figure([*own], 1.3 + 0.6 * len(own), f"dev questions answered exactly (% of {DEV_QUESTIONS})")
     runs = runs[runs.variant.isin([*own])]
     height = runs.variant.map([*own].index).to_numpy() + np.random.default_rng(1).uniform(-0.25, 0.25, len(runs))
     faulty = (runs.fault != "").to_numpy()

@@ -5,7 +5,7 @@ from stages.settings.params import Compute as Compute
 from stages.settings.params import Settings as Settings
 from stages.settings.params import load as load
 from stages.settings.recipe import Finetune as Finetune
-from stages.settings.recipe import Model as Model
+from stages.settings.recipe import ModelSettings as ModelSettings
 from stages.settings.recipe import Objectives as Objectives
 from stages.settings.recipe import OptimizerSettings as OptimizerSettings
 from stages.settings.recipe import PhraseCloze as PhraseCloze
@@ -13,7 +13,6 @@ from stages.settings.recipe import Pretrain as Pretrain
 from stages.settings.recipe import QuestionData as QuestionData
 from stages.settings.recipe import QuestionRecipe as QuestionRecipe
 from stages.settings.recipe import Recipe as Recipe
-from stages.settings.recipe import Report as Report
 from stages.settings.recipe import Schedule as Schedule
 from stages.settings.recipe import SpanCorruption as SpanCorruption
 from stages.settings.recipe import TitleCloze as TitleCloze

@@ -10,19 +10,16 @@ from pydantic import Field, model_validator
 from stages.settings.recipe import AnyRecipe, QuestionRecipe, Recipe
 from stages.settings.section import Name, NonNegative, Section, Some, check, read_yaml
 from stages.settings.sources import Sources
-from stages.system.errors import StudyError
+from stages.system.errors import UserError
 
 PARAMS = Path("params.yaml")
-COMPARED = "compared"  # a selection: study.compared
+COMPARED = "compared"  # a selection: model.compared
 ALL = "all"  # a selection: all variants
 MIXERS = Path(__file__).parents[1] / "mixers"
 
 
 class Selection(Section):
-    variant: str
-
-
-class ComparedVariants(Section):
+    variant: str  # a key of `variants`, COMPARED or ALL
     compared: Some[Name]
 
 
@@ -40,7 +37,6 @@ class Settings(Section):
 
     recipe: str
     model: Selection
-    study: ComparedVariants
     compute: Compute
     sources: Sources
     recipes: dict[Name, AnyRecipe]
@@ -55,7 +51,7 @@ class Settings(Section):
         named: list[tuple[str, Sequence[str], Collection[str]]] = [
             ("recipe", [self.recipe], self.recipes),
             ("model.variant", [self.model.variant], [COMPARED, ALL, *self.variants]),
-            ("study.compared", self.study.compared, self.variants),
+            ("model.compared", self.model.compared, self.variants),
         ]
         for key, names, allowed in named:
             for name in names:
@@ -69,7 +65,7 @@ class Settings(Section):
     def changed(self, values: Mapping[str, Any], path: str, key: str) -> Self:
         """Put values in the place of settings, by dotted key; path, key: where the values stand, for errors.
 
-        Raises StudyError: a key is unknown, or a value makes no valid settings.
+        Raises UserError: a key is unknown, or a value makes no valid settings.
         """
         content = self.model_dump()
         for dotted, value in values.items():
@@ -83,33 +79,33 @@ class Settings(Section):
         return check(type(self), content, path, key)
 
     def recipe_named(self, name: str) -> Recipe:
-        """Look up the recipe of that name. Raises StudyError: there is none."""
+        """Look up the recipe of that name. Raises UserError: there is none."""
         if name not in self.recipes:
-            raise StudyError(f"unknown recipe '{name}'; allowed: {', '.join(self.recipes)}")
+            raise UserError(f"unknown recipe '{name}'; allowed: {', '.join(self.recipes)}")
         return self.recipes[name]
 
     def selected(self, selection: str) -> list[str]:
         """List the variants of a selection: `compared`, `all` or a variant.
 
-        Raises StudyError: there is no such selection.
+        Raises UserError: there is no such selection.
         """
         if selection == ALL:
             return [*self.variants]
         if selection == COMPARED:
-            return self.study.compared
+            return self.model.compared
         self.check_variant(selection)
         return [selection]
 
     def check_variant(self, name: str) -> None:
-        """Raise StudyError unless the name is a key of `variants`."""
+        """Raise UserError unless the name is a key of `variants`."""
         if name not in self.variants:
-            raise StudyError(f"unknown variant '{name}'; allowed: {', '.join(self.variants)}")
+            raise UserError(f"unknown variant '{name}'; allowed: {', '.join(self.variants)}")
 
     def question_recipe(self, name: str) -> QuestionRecipe:
-        """Look up the recipe of that name. Raises StudyError: there is none, or it has no questions."""
+        """Look up the recipe of that name. Raises UserError: there is none, or it has no questions."""
         recipe = self.recipe_named(name)
         if not isinstance(recipe, QuestionRecipe):
-            raise StudyError(
+            raise UserError(
                 f"recipe '{name}' has no questions, only a text; see what it learned with: "
                 f"python -m stages sample --recipe {name} --variant <variant>"
             )
@@ -119,7 +115,7 @@ class Settings(Section):
 def load(path: Path = PARAMS) -> Settings:
     """Read and check params.yaml.
 
-    Raises StudyError: the file is missing or no YAML, or a key is unknown, missing, of the wrong type or impossible;
+    Raises UserError: the file is missing or no YAML, or a key is unknown, missing, of the wrong type or impossible;
     the line names the key, what it was and what is allowed.
     """
     return check(Settings, read_yaml(path), str(path), prefix="")

@@ -25,7 +25,7 @@ class ConstantAnswer(Section):
     place: Annotated[str, Field(min_length=1, max_length=1000, pattern=r"\S")] | None
 
 
-class Model(Section):
+class ModelSettings(Section):
     layers: Annotated[int, Field(gt=0, le=1000)]
     heads: Count
     width: Annotated[int, Field(gt=0, le=2**16)]
@@ -122,7 +122,7 @@ class Objectives(Section):
 class Pretrain(Section):
     epochs: Count
     least_steps: Count | None = None
-    own_epochs: Count | None = None
+    self_training_epochs: Count | None = None
     shuffled: bool = True  # or in the order of the file
     batch_size: Count
     learning_rate: Rate
@@ -157,7 +157,7 @@ class Recipe(Section):
 
     data: Data
     seeds: Some[Seed]
-    model: Model
+    model: ModelSettings
     optimizer: OptimizerSettings
     pretrain: Pretrain
 

@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from stages.system.errors import StudyError, shortened
+from stages.system.errors import UserError, shortened
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]  # names of recipes and variants become parts of paths
 UNKNOWN = "unknown_key"  # the type of a fault
@@ -41,7 +41,7 @@ def written(value: Any) -> str:
 def other_setting(made: Mapping[str, Any], now: Mapping[str, Any], *ignored: str) -> str | None:
     """Find the first dotted key whose value in a result's record is not today's; None where all are the same.
 
-    made, now: `Experiment.settings`; ignored: keys that may differ.
+    made, now: what `settings_of_result` returns; ignored: keys that may differ.
     """
     before, after = leaves(made), leaves(now)
     keys = [key for key in {**after, **before} if key not in ignored]
@@ -93,33 +93,33 @@ def _advice(key: str, known: Sequence[str]) -> str:
 def read_yaml(path: Path, shown: Path | None = None) -> Any:
     """Read a YAML file as DVC reads and writes it: PyYAML would take `1e-05` for a text.
 
-    shown: the path in errors. Raises StudyError: the file is missing or no YAML; the line says where.
+    shown: the path in errors. Raises UserError: the file is missing or no YAML; the line says where.
     """
     shown = shown or path
     try:
         return YAML(typ="safe").load(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise StudyError(f"{shown} is missing here; run the command in the project's root folder") from error
+        raise UserError(f"{shown} is missing here; run the command in the project's root folder") from error
     except MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         problem = shortened(str(error.problem), 200)
         advice = next((f"; {advice}" for said, advice in FAULTS.items() if problem.startswith(said)), "")
-        raise StudyError(f"{shown}:{line}: not valid here: {problem}{advice}") from error
+        raise UserError(f"{shown}:{line}: not valid here: {problem}{advice}") from error
     except (YAMLError, ValueError) as error:  # ValueError: not UTF-8, or an impossible date
-        raise StudyError(f"{shown}: not valid YAML: {shortened(' '.join(str(error).split()), 200)}") from error
+        raise UserError(f"{shown}: not valid YAML: {shortened(' '.join(str(error).split()), 200)}") from error
 
 
 def check(section: type[S], content: Any, path: str, prefix: str) -> S:
     """Validate `content` as a `section` that stands under the key `prefix` of the file `path`.
 
-    Raises StudyError: one line for the first fault, and how many more there are.
+    Raises UserError: one line for the first fault, and how many more there are.
     """
     try:
         return section.model_validate(content)
     except ValidationError as error:
         faults = error.errors(include_url=False)
         more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-        raise StudyError(f"{path}: {_sentence(faults[0], prefix)}{more}") from error
+        raise UserError(f"{path}: {_sentence(faults[0], prefix)}{more}") from error
 
 
 def _sentence(fault: Any, prefix: str) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from stages.settings.section import Section, Seed, Share
-from stages.system.errors import StudyError
+from stages.system.errors import UserError
 
 # Files of a source with questions
 CORPUS_FILE = "wiki.txt"
@@ -48,7 +48,7 @@ class Own(Section):
     folder: Annotated[str, Field(min_length=1)]
 
     def path(self) -> Path:
-        """Return the folder. Raises StudyError: it lacks a file."""
+        """Return the folder. Raises UserError: it lacks a file."""
         folder = Path(self.folder)
         for name in (OWN_PAGES, *OWN_FILES.values()):
             if not (folder / name).exists():
@@ -56,7 +56,7 @@ class Own(Section):
                 what = f"sources.own.folder: there is no {folder / name}"
                 what += f", only {', '.join(there[:MOST_NAMED])}" if there else ""
                 advice = f"name a folder with {OWN_PAGES}, train.tsv, dev.tsv and test.tsv, which may be empty"
-                raise StudyError(f"params.yaml: {what}; {advice}")
+                raise UserError(f"params.yaml: {what}; {advice}")
         return folder
 
 

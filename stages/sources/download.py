@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from http.client import HTTPException, InvalidURL
 from pathlib import Path
 
-from stages.system.errors import StudyError
+from stages.system.errors import UserError
 from stages.system.files import WORK, write_bytes
 
 CACHE = WORK / "cs224n"  # downloads, and files put there by hand
@@ -21,14 +21,14 @@ SILENCE_SECONDS = 30.0  # without a byte from the server
 def obtained(given: str, addresses: Sequence[str], sha256: Mapping[str, str]) -> tuple[dict[str, bytes], str]:
     """Read the files named in `sha256`, and say where they are from; what was downloaded stays in CACHE.
 
-    given: a source as for `read_source`; without one CACHE is tried, then the addresses in order. Raises StudyError: no
+    given: a source as for `read_source`; without one CACHE is tried, then the addresses in order. Raises UserError: no
     source has the files.
     """
     failures = []
     for source in [given] if given else [str(CACHE), *addresses]:
         try:
             files = read_source(source, sha256)
-        except StudyError as error:
+        except UserError as error:
             failures.append(str(error))
             continue
         if not given and source in addresses:
@@ -39,13 +39,13 @@ def obtained(given: str, addresses: Sequence[str], sha256: Mapping[str, str]) ->
     if not given:
         what = f"CS224N_DATA is not set and no address of sources.cs224n.addresses serves; the last: {what}"
         what = f"{failures[0]}; {what}" if CACHE.is_dir() else what
-    raise StudyError(f"{what}; {ADVICE}")
+    raise UserError(f"{what}; {ADVICE}")
 
 
 def read_source(source: str, sha256: Mapping[str, str]) -> dict[str, bytes]:
     """Read files by name from a folder, a zip file or an http(s) address of a zip: LF line ends, one final newline.
 
-    sha256: the digest of each file in that form. Raises StudyError: the source cannot be read, or lacks such a file.
+    sha256: the digest of each file in that form. Raises UserError: the source cannot be read, or lacks such a file.
     """
     where = source
     if "://" in source:  # user, password and query may be secret
@@ -57,13 +57,13 @@ def read_source(source: str, sha256: Mapping[str, str]) -> dict[str, bytes]:
             if hashlib.sha256(content).hexdigest() == sha256[name]:
                 right[name] = content
     except InvalidURL:  # its text may hold what is secret
-        raise StudyError(f"{where}: is no address; one with a user and a password is not supported") from None
+        raise UserError(f"{where}: is no address; one with a user and a password is not supported") from None
     except (OSError, HTTPException, zipfile.BadZipFile, zlib.error, EOFError, ValueError, RuntimeError) as error:
         reason = str(getattr(error, "strerror", None) or error or type(error).__name__)
-        raise StudyError(f"{where}: cannot be read ({reason})") from None
+        raise UserError(f"{where}: cannot be read ({reason})") from None
 
     if lacking := [name for name in sha256 if name not in right]:
-        raise StudyError(f"{where}: no {', '.join(lacking)} with the sha256 of params.yaml's sources.cs224n")
+        raise UserError(f"{where}: no {', '.join(lacking)} with the sha256 of params.yaml's sources.cs224n")
     return right
 
 

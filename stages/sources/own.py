@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from stages.corpus.questions import Form, Question, form_of
-from stages.corpus.text import Vocabulary, folded, headings, longest_title, pages_about, possible_titles
+from stages.corpus.text import Vocabulary, folded, longest_title, pages_about, possible_titles, title_lengths
 from stages.settings import QuestionRecipe
 from stages.settings.sources import OWN_FILES, OWN_PAGES
-from stages.sources.reading import SHOWN, fields, read_documents, read_lines, read_questions
-from stages.system.errors import StudyError, quoted
+from stages.sources.parsing import SHOWN, fields, read_documents, read_lines, read_questions
+from stages.system.errors import UserError, quoted
 
 SEPARATOR = re.compile(r"[:。：．|;\t]|\.[^\S ]| [-–—] ")  # what people write between title and text in place of `. `
 NEAR = 80  # the separator is looked for in so many characters of a page
@@ -33,7 +33,7 @@ def read_own(folder: Path, context: int) -> tuple[list[str], dict[str, list[Ques
     """Read the pages of a folder, and its questions by split; a question's name is the longest title in it.
 
     A title is found in any spelling (see `text`); the name is spelled as in its page. The name of a question without
-    a title is the question itself. Raises StudyError: a file is missing or faulty, or a question exceeds `context`.
+    a title is the question itself. Raises UserError: a file is missing or faulty, or a question exceeds `context`.
     """
     lines = [line.rstrip("\t") for line in read_documents(folder / OWN_PAGES)]  # without a spreadsheet's empty columns
     documents = [line if len(page := fields(line)) > 1 else page[0] for line in lines]
@@ -59,7 +59,7 @@ def check_lengths(
 ) -> None:
     """Check how long questions and answers are as a model of the recipe reads them: `…` may be read as `...`.
 
-    Raises StudyError: an answer is longer than generation.max_characters, or a question with it than the context.
+    Raises UserError: an answer is longer than generation.max_characters, or a question with it than the context.
     """
     most, room = recipe.generation.max_characters, recipe.model.context + 1
     too_long = []
@@ -73,10 +73,10 @@ def check_lengths(
             whole = len(vocabulary.encode(question.question)) + length + 2
             if whole > room:
                 what = f"{quoted(question.question)} takes {whole} characters as the model reads it, {room} fit"
-                raise StudyError(f"{where}: {what}: shorten it or raise `recipes.{name}.model.context`")
+                raise UserError(f"{where}: {what}: shorten it or raise `recipes.{name}.model.context`")
     if too_long:
         length, which = too_long[0]
-        raise StudyError(
+        raise UserError(
             f"{which} has {length} characters, and a model of this recipe says {most} at most: "
             f"answers that would be cut: {len(too_long)}; "
             f"allow them with -S recipes.{name}.generation.max_characters={max(too_long)[0]}"
@@ -86,7 +86,7 @@ def check_lengths(
 def notes(folder: Path, documents: list[str], questions: dict[str, list[Question]]) -> list[str]:
     """Write a line for each kind of page or question: how many, and where the first ones stand."""
     names = {question.name for rows in questions.values() for question in rows}
-    ends = headings(documents, names).tolist()
+    ends = title_lengths(documents, names).tolist()
     titles = [document[:end] for document, end in zip(documents, ends, strict=True)]
     loose_titles = {*map(_loose, titles)} - {""}
     pages = pages_about(documents, names)

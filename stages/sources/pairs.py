@@ -14,8 +14,8 @@ from math import log2
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
 from stages.settings.sources import Pairs
-from stages.sources.world.generation import HOME_SHARE
-from stages.sources.world.lexicon import CULTURES, HOMES, LONDON, LONDON_SHARE, WEIGHTS, NameRegister, enlarged
+from stages.sources.world.lexicon import CULTURES, FREQUENCIES, HOMES, LONDON, LONDON_SHARE, NameRegister, enlarged
+from stages.sources.world.people import HOME_SHARE
 
 BITS_OF_A_PLACE = 7.234  # mean of −log₂ p(place | culture) over the tables; it decides the number of people alone
 FIRST_SYMBOL = 0xF0000  # private planes: a name as one token is one of their characters
@@ -46,8 +46,10 @@ def draw_pairs(people: int, seed: int) -> list[Pair]:
 @cache
 def place_shares() -> Mapping[str, float]:
     """Return p(place)."""
-    others = sum(WEIGHTS.values())
-    return {LONDON: LONDON_SHARE} | {place: (1 - LONDON_SHARE) * weight / others for place, weight in WEIGHTS.items()}
+    others = sum(FREQUENCIES.values())
+    return {LONDON: LONDON_SHARE} | {
+        place: (1 - LONDON_SHARE) * weight / others for place, weight in FREQUENCIES.items()
+    }
 
 
 @cache

@@ -36,6 +36,14 @@ def tell(text: str) -> None:
     print(harmless(text), file=sys.stderr, flush=True)
 
 
+def tell_once(subject: str, text: str) -> None:
+    """Tell it unless this process, or one that started it, has told of the subject."""
+    name = f"KNOWLEDGE_ACCESS_TOLD_OF_{subject}"  # in the environment, which the processes started from here have, too
+    if not os.environ.get(name):
+        os.environ[name] = "yes"
+        tell(text)
+
+
 def quoted(text: str, limit: int = 60) -> str:
     """Quote at most `limit` characters of a text for a message."""
     return f"'{shortened(text, limit)}'"
@@ -46,7 +54,7 @@ def shortened(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
-class StudyError(Exception):
+class UserError(Exception):
     """A mistake that its reader can mend: what is wrong, where (file:line or key), what to do."""
 
 
@@ -103,7 +111,7 @@ def command(main: Callable[[], None]) -> Callable[[], None]:
                 main()
             finally:
                 _flush()
-        except StudyError as error:
+        except UserError as error:
             sys.exit(error_line(str(error)))
         except BrokenPipeError:  # the reader has ended, as after `| head -1`
             sys.exit(1)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
 
-from stages.system.errors import StudyError
+from stages.system.errors import UserError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,6 +25,7 @@ CURVES = dict.fromkeys(("variant", "phase", "step", "epoch", "loss", "learning_r
 # DVC_ROOT names the project itself.
 _ROOT = Path(os.environ.get("DVC_ROOT", "")).resolve()
 WORK = (_ROOT if _ROOT in Path.cwd().parents else Path()) / "work"
+PREPARED = Path("data/prepared")  # a folder for each recipe (see `stages.corpus.prepared`)
 
 
 def write_bytes(path: Path, content: bytes) -> None:
@@ -122,7 +123,7 @@ def write_metrics(stage: str, **figures: float) -> None:
 def locked(path: Path, patience: float = 0.0) -> Iterator[None]:
     """Hold a lock file while the block runs; wait `patience` seconds for a process that holds it.
 
-    Raises StudyError: another process holds it. Raises OSError: it cannot be written.
+    Raises UserError: another process holds it. Raises OSError: it cannot be written.
     """
     try:
         held = FileLock(path).acquire(timeout=patience)
@@ -130,7 +131,7 @@ def locked(path: Path, patience: float = 0.0) -> Iterator[None]:
         number, _, host = (holder := path.read_text(encoding="utf-8")).partition(" on ")
         who = f"process {holder}" if holder else "another process"
         end = f" or `kill {number}`" if host == gethostname() else ""
-        raise StudyError(f"{path.parent}: {who} is at work here already; wait for it{end}") from error
+        raise UserError(f"{path.parent}: {who} is at work here already; wait for it{end}") from error
     with held:
         path.write_text(f"{os.getpid()} on {gethostname()}", encoding="utf-8")
         yield

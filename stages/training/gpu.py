@@ -47,7 +47,7 @@ class GraphTrainer(Trainer):
         for master, buffer in zip(self.masters, self.buffers, strict=True):
             master.grad = buffer
 
-    def cut(self, examples: Examples) -> list[Examples]:
+    def split(self, examples: Examples) -> list[Examples]:
         """Return the batch in parts of like lengths, padded to one of few shapes."""
         return fixed_shapes(examples, self.model.context)
 

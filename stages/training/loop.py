@@ -23,7 +23,7 @@ from stages.experiment.backend import generator
 from stages.experiment.experiment import Experiment
 from stages.experiment.provenance import provenance
 from stages.settings import Finetune, Pretrain
-from stages.system.errors import StudyError, tell
+from stages.system.errors import UserError, tell
 from stages.system.files import CURVES, read_json, read_table, write_bytes, write_json, write_text
 from stages.system.lifetime import AGAIN, stop_requests
 from stages.system.progress import bar
@@ -49,7 +49,7 @@ class Phase:
     def __post_init__(self) -> None:
         if self.warmup_tokens >= self.decay_tokens:
             given = "warmup_share" if self.settings.schedule.warmup_tokens is None else "warmup_tokens"
-            raise StudyError(
+            raise UserError(
                 f"params.yaml: {self.key}.schedule.{given}: the warm-up has {self.warmup_tokens:.0f} tokens; allowed: "
                 f"less than the {self.decay_tokens:.0f} until the lowest rate ({self.rows} x {self.context} an epoch)"
             )
@@ -104,7 +104,7 @@ def examples_of_step(phase: Phase, seed: int, number: int) -> Examples:
 def take_step(trainer: Trainer, phase: Phase, seed: int, number: int, examples: Examples) -> torch.Tensor:
     """Take step `number` of the phase on its examples; its dropout follows from seed and number alone."""
     trainer.backend.seed(int(generator(seed, f"{phase.name} dropout", number).integers(2**63)))
-    return trainer.step(trainer.cut(examples), phase.rate(number))
+    return trainer.step(trainer.split(examples), phase.rate(number))
 
 
 @dataclass
@@ -153,7 +153,7 @@ def train(trainer: Trainer, phase: Phase, seed: int, checkpoint: Path, interval:
     phase, not on stops: a step draws everything from its number.
 
     Returns the progress of the whole. Raises KeyboardInterrupt: after a signal to stop, or when the parent is gone; a
-    checkpoint is written first. Raises StudyError: the loss is not finite; nothing is written. Raises OSError: a
+    checkpoint is written first. Raises UserError: the loss is not finite; nothing is written. Raises OSError: a
     checkpoint cannot be written; the last one stays.
     """
     progress = load_checkpoint(checkpoint, trainer, phase.steps)
@@ -189,12 +189,12 @@ def train(trainer: Trainer, phase: Phase, seed: int, checkpoint: Path, interval:
 
 
 def _check(progress: Progress, phase: Phase, title: str) -> None:
-    """Raise StudyError if a loss is not finite."""
+    """Raise UserError if a loss is not finite."""
     losses = progress.losses[: progress.steps]
     broken = np.flatnonzero(~np.isfinite(losses))
     if len(broken):
         where = f"the loss is {losses[broken[0]]} at step {broken[0] + 1} of {phase.steps}"
-        raise StudyError(f"{title}: {where}; lower the learning_rate of {phase.key} or lengthen its warm-up")
+        raise UserError(f"{title}: {where}; lower the learning_rate of {phase.key} or lengthen its warm-up")
 
 
 def train_to(
@@ -207,14 +207,14 @@ def train_to(
     first_weights: Path | None = None,
     continues: bool = False,
 ) -> dict[str, Any]:
-    """Train a phase, unless an earlier run did, and return its facts.
+    """Train a phase, unless an earlier run did, and return its record.
 
-    It leaves weights (.safetensors), curve (.csv) and, last, facts (.json) of the same name; on the way a .checkpoint.
+    It leaves weights (.safetensors), curve (.csv) and, last, a record (.json) of one name; on the way a .checkpoint.
     settings: what it depends on, for the record; first_weights: an ended training's, by default drawn by the seed;
     continues: whether curve, examples and seconds up to these count as this one's, too.
     """
-    facts_file, checkpoint = weights.with_suffix(".json"), weights.with_suffix(".checkpoint")
-    if not facts_file.is_file():
+    record_file, checkpoint = weights.with_suffix(".json"), weights.with_suffix(".checkpoint")
+    if not record_file.is_file():
         if first_weights:
             model = experiment.trained_model(prepared, first_weights)
             if isinstance(phase.settings, Finetune):
@@ -234,7 +234,7 @@ def train_to(
             curve[["step", "epoch"]] += earlier[["step", "epoch"]].max()
             curve = pd.concat([earlier, curve])
             counts = {name: count + before[name] for name, count in counts.items()}
-        facts = {
+        record = {
             "phase": phase.name,
             "seed": seed,
             "parameters": sum(weight.numel() for weight in trainer.masters),
@@ -244,9 +244,9 @@ def train_to(
         }
         write_bytes(weights, save(trainer.weights()))
         write_text(weights.with_suffix(".csv"), curve.to_csv(index=False, lineterminator="\n"))
-        write_json(facts_file, facts)
+        write_json(record_file, record)
     checkpoint.unlink(missing_ok=True)  # a kill may have left it beside the rest
-    known: dict[str, Any] = read_json(facts_file)
+    known: dict[str, Any] = read_json(record_file)
     return known
 
 

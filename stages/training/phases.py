@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from stages.corpus.example import Examples, answered
+from stages.corpus.example import Examples, answer_sequence
 from stages.corpus.objectives import Mixture
 from stages.corpus.phrases import Phrases, as_probabilities
 from stages.corpus.prepared import Prepared
@@ -41,7 +41,7 @@ def self_labels(model: GPT, prepared: Prepared, context: int) -> Phrases:
         for start, end in phrases.spans[row].tolist():
             phrase = prepared.documents[row][start:end][: context // 2]
             asked = question[: context - len(phrase) - 1]
-            sequences.append(answered(asked, phrase))
+            sequences.append(answer_sequence(asked, phrase))
             first_targets.append(len(asked) + 1)
     log_likelihoods, _ = read_targets(model, sequences, first_targets)
     return phrases.chosen(map(as_probabilities, np.split(log_likelihoods, phrases.spans.offsets[1:-1])))
@@ -53,7 +53,7 @@ def epochs(settings: Pretrain, documents: int) -> int:
 
 
 def pretraining(experiment: Experiment, prepared: Prepared) -> Phase:
-    """Return the pretraining of a recipe, without its own epochs."""
+    """Return the pretraining of a recipe, without self-training."""
     settings, context = experiment.recipe.pretrain, experiment.recipe.model.context
     draw = Mixture(prepared, settings.objectives, context).draw
     documents = len(prepared.documents)
@@ -64,12 +64,12 @@ def pretraining(experiment: Experiment, prepared: Prepared) -> Phase:
 def pretrain(
     weights: Path, experiment: Experiment, prepared: Prepared, seed: int, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Pretrain a seed, its own epochs included, and return the facts; arguments as of `train_to`.
+    """Pretrain a seed, self-training included, and return the record; arguments as of `train_to`.
 
-    In its own epochs phrases are drawn by the answers of the model that the epochs before them trained.
+    In self-training phrases are drawn by the answers of the model that the epochs before it trained.
     """
     first, recipe = pretraining(experiment, prepared), experiment.recipe
-    if not recipe.pretrain.own_epochs:
+    if not recipe.pretrain.self_training_epochs:
         return train_to(weights, experiment, prepared, first, seed, settings)
     before = weights.with_stem(f"{weights.stem}-before")
     train_to(before, experiment, prepared, first, seed, settings)
@@ -82,7 +82,7 @@ def pretrain(
     def draw(rows: np.ndarray, generator: np.random.Generator) -> Examples:
         return mixture().draw(rows, generator)  # labelled at the first step, which a training that has ended lacks
 
-    self_training = replace(first, draw=draw, epochs=recipe.pretrain.own_epochs)
+    self_training = replace(first, draw=draw, epochs=recipe.pretrain.self_training_epochs)
     return train_to(weights, experiment, prepared, self_training, seed, settings, before, continues=True)
 
 

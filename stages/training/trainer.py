@@ -33,7 +33,7 @@ class Trainer:
         self.clip = settings.gradient_clip
         self.optimizers = build_optimizers(self.model, self.named_masters, settings, backend.dtype)
 
-    def cut(self, examples: Examples) -> list[Examples]:
+    def split(self, examples: Examples) -> list[Examples]:
         """Return the batch in parts of like lengths: the rectangles of mixers that need them."""
         return split_by_length(examples)
 

@@ -4,11 +4,11 @@ from math import ceil, inf
 from statistics import median
 
 from stages.jobs.executor import complete, threads
-from stages.jobs.job import ROW, Job
+from stages.jobs.job import ROW_FILE, Job
 from stages.settings import Settings, load
 from stages.system.errors import Parser, command
 from stages.system.files import read_json
-from stages.trials.jobs import in_turns, job_of
+from stages.trials.cells import in_turns, job_of
 from stages.trials.study.page import write_study
 from stages.trials.study.plan import Plan, WaitsError, studies
 from stages.trials.study.row import Row, add_row
@@ -36,7 +36,7 @@ def main() -> None:
 
     def add(job: Job) -> None:
         cell = cells[job.key]
-        measured = read_json(job.result_folder / ROW)
+        measured = read_json(job.result_folder / ROW_FILE)
         add_row(plan.name, Row(**cell.model_dump(), settings=plan.digest(cell), **measured))
 
     for job in jobs:
@@ -50,7 +50,7 @@ def main() -> None:
 def print_plan(plan: Plan) -> None:
     """Print the trainings without a row, and how long they take, judged by rows of the same recipe.
 
-    Raises StudyError: the settings of one are impossible.
+    Raises UserError: the settings of one are impossible.
     """
     waits = None
     epochs = {}

@@ -15,7 +15,7 @@ from stages.reporting.html import write_page
 from stages.reporting.markdown import Markdown, fill, p_value, short, table
 from stages.reporting.style import BLUE, GREY, INK, WIDTH, looks, styled, svg
 from stages.settings import load
-from stages.system.errors import Parser, StudyError, command
+from stages.system.errors import Parser, UserError, command
 from stages.trials.study.plan import Plan
 
 STUDY = "exchange"
@@ -36,7 +36,7 @@ def main() -> None:
     plan = Plan(STUDY, load())
     rows = rows_of(plan)
     if rows.variant.nunique() < 3:
-        raise StudyError(f"study {STUDY} has too few rows; run: python -m stages.trials {STUDY}")
+        raise UserError(f"study {STUDY} has too few rows; run: python -m stages.trials {STUDY}")
     write_exchange(rows, len(plan.study.variants))
 
 

@@ -11,13 +11,13 @@ import numpy as np
 from stages.asking.decoding import Sampler
 from stages.asking.generation import passages
 from stages.asking.prompts import PAGE_FORMS, Fact, Prompt, WordCue, continuation, dev_facts, page_prompts, question
-from stages.asking.recall import answers, bits, extraction, likelihoods
-from stages.corpus.example import MASK, answered
+from stages.asking.recall import answers, bits, extraction, score_targets
+from stages.corpus.example import MASK, answer_sequence
 from stages.corpus.prepared import Prepared
 from stages.corpus.text import MASK_CHARACTER, pages_about
 from stages.experiment.experiment import Experiment
-from stages.jobs.executor import carry_out as carry_out_here
-from stages.jobs.job import ROW, WEIGHTS, Job
+from stages.jobs.executor import complete_job
+from stages.jobs.job import ROW_FILE, WEIGHTS, Job
 from stages.model.gpt import GPT
 from stages.model.likelihood import read_targets
 from stages.sources.pairs import draw_pairs
@@ -36,18 +36,18 @@ def carry_out(job: Job) -> None:
     """Train what a trial builds on, unless it is there, ask it, and write its row."""
     for needed in job.inputs:
         if needed.result is None:
-            carry_out_here(needed, WAIT)
+            complete_job(needed, WAIT)
     experiment = Experiment.of(job.params, job.recipe, job.variant)
     prepared = Prepared.load(job.prepared)
     pretrained, *others = job.inputs
-    folder, pretraining = pretrained.result_folder, pretrained.facts["trainings"][WEIGHTS]
+    folder, pretraining = pretrained.result_folder, pretrained.record["trainings"][WEIGHTS]
     models = {"pretrained": experiment.trained_model(prepared, folder / f"{WEIGHTS}.safetensors")}
     trainings = [pretraining]
     if others:
         (finetuned,) = others
         for name, init in (("finetuned", "pretrained"), ("scratch", "scratch")):
             models[name] = experiment.trained_model(prepared, finetuned.result_folder / f"{init}.safetensors")
-        trainings.append(finetuned.facts["trainings"]["pretrained"])
+        trainings.append(finetuned.record["trainings"]["pretrained"])
         measured = asked(experiment, prepared, models)
     elif job.params.recipe_named(job.recipe).data.source == "pairs":
         measured = pairs_stored(models["pretrained"], prepared, job.params.sources.pairs.seed)
@@ -64,8 +64,8 @@ def carry_out(job: Job) -> None:
         "precision": pretraining["precision"],
         **measured,
     }
-    write_json(job.folder / ROW, row)
-    job.end([ROW])
+    write_json(job.folder / ROW_FILE, row)
+    job.end([ROW_FILE])
 
 
 def asked(experiment: Experiment, prepared: Prepared, models: dict[str, GPT]) -> dict[str, Any]:
@@ -115,7 +115,7 @@ def bits_of(prepared: Prepared, models: dict[str, GPT], facts: Sequence[Fact], c
 
     def share(model: GPT, prompts: Sequence[Prompt], never: int | None = None) -> float:
         """Return the share of the places' entropy that a model's code length of them, −log₂ p, lacks."""
-        nats, _ = likelihoods(model, vocabulary, prompts, never)
+        nats, _ = score_targets(model, vocabulary, prompts, never)
         return round(1 + float(nats.mean()) / log(2) / entropy, 4)
 
     pages, questions = [continuation(fact, context) for fact in some], [question(fact) for fact in some]
@@ -141,7 +141,7 @@ def pairs_stored(model: GPT, prepared: Prepared, seed: int) -> dict[str, Any]:
     Stored are the bits asked less the model's code length of the place and the closing ⁇.
     """
     names, places = prepared.questions["train"], prepared.answers["train"]
-    sequences = [answered(names[row], places[row]) for row in range(len(names))]
+    sequences = [answer_sequence(names[row], places[row]) for row in range(len(names))]
     people = draw_pairs(len(prepared.documents), seed)
     nats, exact = read_targets(model, sequences, [*(names.lengths + 1)])
     bits_asked = sum(person.bits for person in people)

@@ -21,7 +21,7 @@ from stages.article.sections import (
     inlined,
     stored_after,
 )
-from stages.system.errors import StudyError
+from stages.system.errors import UserError
 from stages.trials.study.row import Cell, Row, read_rows
 from tests.support.pages import committed
 from tests.support.tiny import COMPARED, ROOT
@@ -42,12 +42,12 @@ def test_mixers_stand_in_the_order_of_load_one() -> None:
 
 def test_a_report_without_a_variant_of_the_text_is_told_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sections, "metrics", lambda selection: {"variants": {"rope": {}, "vanilla": {}}})
-    with pytest.raises(StudyError, match="reports/unaided/compared: there is no synthesizer, of which the article's"):
+    with pytest.raises(UserError, match="reports/unaided/compared: there is no synthesizer, of which the article's"):
         charts(["rope", "vanilla"])
     lacks_rope = {"variants": {"vanilla": {}, "synthesizer": {}}}
     has_both = {"variants": {"rope": {}, "synthesizer": {}}}
     monkeypatch.setattr(sections, "metrics", lambda selection: lacks_rope if "quick" in selection else has_both)
-    with pytest.raises(StudyError, match="reports/quick/compared: there is no rope, of which the article's"):
+    with pytest.raises(UserError, match="reports/quick/compared: there is no rope, of which the article's"):
         charts(["vanilla"])
 
 

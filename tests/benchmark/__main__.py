@@ -206,7 +206,7 @@ def main() -> None:
     settings = load()
     parser = Parser(__doc__)
     parser.add_argument("--recipes", nargs="+", default=["quick", "handout"])
-    in_study = [variant for variant in settings.study.compared if variant in ATTENTION]
+    in_study = [variant for variant in settings.model.compared if variant in ATTENTION]
     parser.add_argument("--variants", nargs="+", choices=[*ATTENTION], default=in_study)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--compile", action="store_true", help="time the plain model under torch.compile, too")

@@ -11,7 +11,7 @@ from stages.corpus.objectives import Mixture
 from stages.corpus.phrases import Phrases, capitalised_phrases, common_words
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
-from stages.corpus.text import headings
+from stages.corpus.text import title_lengths
 from stages.settings import Objectives
 from tests.support.tiny import TITLE_CLOZE, WORD_CLOZE, spans
 
@@ -59,20 +59,20 @@ def words_by_phrase(pages: list[str], **settings: object) -> dict[str, set[str]]
 
 
 def phrases(document: str) -> list[str]:
-    heading = int(headings([document])[0])
-    return [document[start:end] for start, end in capitalised_phrases(document, heading)]
+    title_length = int(title_lengths([document])[0])
+    return [document[start:end] for start, end in capitalised_phrases(document, title_length)]
 
 
 def test_the_heading_ends_at_the_first_full_stop_that_closes_no_initial() -> None:
     for name in ("Oda Quill", "Tam B. Brae", "J. R. Senn", "Ivo Senn Jr. Dahl", "Žofie Ark"):
-        assert headings([f"{name}. A painter ."]) == [len(name)]
+        assert title_lengths([f"{name}. A painter ."]) == [len(name)]
 
 
 def test_phrases_are_runs_of_capitalised_words_that_are_not_the_name_else_every_word() -> None:
     document = "Oda Quill. Oda Quill (born 3 May 1900 in New Vell, Ilm) studied in Østby's Hall ."
     assert phrases(document) == ["May", "New Vell", "Ilm", "Østby's Hall"]
     assert phrases("Oda Quill. a painter of birds .") == ["a", "painter", "of", "birds"]
-    assert headings(["1900."]) == [0] and phrases("1900.") == []
+    assert title_lengths(["1900."]) == [0] and phrases("1900.") == []
 
 
 def test_where_no_page_has_a_capital_all_candidates_are_practised_alike() -> None:

@@ -10,7 +10,7 @@ from stages.corpus.prepared import Prepared, audit
 from stages.corpus.questions import Question, hold_out, question_examples
 from stages.corpus.reader import with_candidates
 from stages.corpus.text import MASK_CHARACTER, PAD_CHARACTER, Ragged, Vocabulary
-from stages.system.errors import StudyError
+from stages.system.errors import UserError
 from tests.support.project import save_prepared
 from tests.support.tiny import BIRTHPLACES, DOCUMENTS, tiny_prepared
 
@@ -44,7 +44,7 @@ def test_so_many_questions_of_train_become_dev_the_same_each_time_and_nobody_is_
 
 def test_all_questions_cannot_be_held_out() -> None:
     message = r"params\.yaml: held_out: was 20; allowed: less than the 20 training questions"
-    with pytest.raises(StudyError, match=message):
+    with pytest.raises(UserError, match=message):
         hold_out(SPLITS, 20, "held_out")
 
 
@@ -90,7 +90,7 @@ def test_prepared_data_are_read_back_as_they_were_from_the_same_bytes_each_time(
         known = [again.vocabulary.encode(question).tolist() for question in table.question]
         assert known == [again.questions[split][row].tolist() for row in range(8)]
     pd.testing.assert_frame_equal(again.table, prepared.table)
-    assert again.headings.tolist() == [document.index(". ") for document in DOCUMENTS]
+    assert again.title_lengths.tolist() == [document.index(". ") for document in DOCUMENTS]
     for row, place in enumerate(BIRTHPLACES.values()):
         assert again.candidates.spans[row].tolist() == prepared.candidates.spans[row].tolist()
         assert again.candidates.probabilities[row].tolist() == prepared.candidates.probabilities[row].tolist()

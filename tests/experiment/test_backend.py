@@ -5,8 +5,8 @@ import warnings
 import pytest
 import torch
 
-from stages.experiment.backend import TOLD, choose_backend
-from stages.system.errors import StudyError
+from stages.experiment.backend import choose_backend
+from stages.system.errors import UserError
 from tests.support.tiny import SETTINGS
 
 # torch 2.13's warning where the driver is older than its CUDA (c10/cuda/CUDAFunctions.cpp)
@@ -22,7 +22,7 @@ def old_driver(monkeypatch: pytest.MonkeyPatch) -> None:
         warnings.warn(f"{TOO_OLD}. Please update your GPU driver", stacklevel=1)
         return False
 
-    monkeypatch.setenv(TOLD, "")
+    monkeypatch.setenv("KNOWLEDGE_ACCESS_TOLD_OF_DRIVER", "")
     monkeypatch.setattr(torch.cuda, "is_available", is_available)
 
 
@@ -37,7 +37,7 @@ def test_auto_says_once_that_the_driver_is_too_old(capsys: pytest.CaptureFixture
 
 
 def test_cuda_alone_says_why_there_is_none() -> None:
-    with pytest.raises(StudyError) as error:
+    with pytest.raises(UserError) as error:
         device_chosen("cuda")
     assert str(error.value) == f"params.yaml: compute.device: was 'cuda', but {WHY_NOT}; use auto or cpu"
 

@@ -140,6 +140,17 @@ def test_a_stopped_stage_leaves_checkpoints_and_goes_on(
     assert unfinished(project) == []
 
 
+def test_a_stop_while_jobs_wait_for_a_process_is_told_in_one_line(tmp_path: Path) -> None:
+    project = new_project(tmp_path / "project", EPOCHS, [*range(1, 13)])
+    copy_stages(project)
+    process = begin(project, threads=2)
+    wait_for(lambda: checkpoints(project))
+    process.send_signal(signal.SIGINT)
+    code, stderr = ended(process)
+    assert (code, stderr.splitlines()[-1]) == (130, "stopped; the same command goes on from there")
+    assert "Traceback" not in stderr and len({path.parent for path in checkpoints(project)}) <= 2
+
+
 def test_processes_end_when_the_stage_is_killed(project: Path, undisturbed: dict[str, bytes]) -> None:
     process = begin(project)
     wait_for(lambda: checkpoints(project))

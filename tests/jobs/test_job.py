@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from stages.jobs import job as jobs
-from stages.jobs.job import FACTS, KINDS, Job, jobs_of
+from stages.jobs.job import KINDS, RECORD, Job, jobs_of
 from stages.jobs.stage import publish
 from stages.settings import load
-from stages.system.errors import StudyError
+from stages.system.errors import UserError
 from stages.system.files import read_json, write_text
 from tests.support.project import copy_stages, save_prepared, write_params
 
@@ -76,7 +76,7 @@ def test_settings_of_a_result_change_its_key_and_those_below(key: str, value: An
     ("path", "again"),
     [
         ("stages/corpus/objectives.py", ALL),
-        ("stages/model/cpu/dropout.cpp", ALL),
+        ("stages/model/cpu/kernels.cpp", ALL),
         ("stages/mixers/rope.py", ALL),
         ("stages/training/loop.py", ALL[:2] + ALL[2:]),
         ("stages/finetune.py", ALL[1:]),
@@ -126,8 +126,8 @@ def test_a_result_is_found_in_work_or_published_for_any_selection() -> None:
     publish([job], output)
     shutil.rmtree("work")
     assert job.result == output / "rope/seed-1"
-    assert sorted(path.name for path in job.result.iterdir()) == [FACTS, "file.tsv"]
-    (output / "rope/seed-1" / FACTS).unlink()  # without its facts it is none
+    assert sorted(path.name for path in job.result.iterdir()) == [RECORD, "file.tsv"]
+    (output / "rope/seed-1" / RECORD).unlink()  # without its record it is none
     assert job.result is None
 
 
@@ -135,9 +135,9 @@ def test_what_is_published_replaces_what_was_there_or_nothing_is() -> None:
     (job,) = selected()
     output = Path("data/pretrained/quick/rope")
     write_text(output / "old.tsv", "of another selection")
-    with pytest.raises(StudyError, match="pretrain rope, seed 1: its result is missing"):
+    with pytest.raises(UserError, match="pretrain rope, seed 1: its result is missing"):
         publish([job], output)
     assert (output / "old.tsv").exists()
     publish([ended(job)], output)
     assert [path.name for path in output.iterdir()] == ["rope"]
-    assert read_json(output / "rope/seed-1" / FACTS)["settings"]["variant"] == {"rope": {"theta": 10000.0}}
+    assert read_json(output / "rope/seed-1" / RECORD)["settings"]["variant"] == {"rope": {"theta": 10000.0}}

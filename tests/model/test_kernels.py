@@ -10,7 +10,7 @@ from torch import Tensor
 
 from stages.experiment.backend import choose_backend
 from stages.model.cpu import kernels
-from stages.model.cpu.kernels import COMPILERS, TOLD
+from stages.model.cpu.kernels import COMPILERS
 from stages.model.cpu.processor import LIMIT, NATIVE, processor_class
 from stages.model.cpu.varlen_attention import attend_varlen
 from stages.model.ops import dropout
@@ -24,7 +24,7 @@ from tests.support.tiny import SETTINGS, packing_of
         (None, "no C++ compiler found (c++, g++, clang++)"),
         (b"\x7fELF", "Exec format error"),
         (b"\x7fELF", "no home folder; set XDG_CACHE_HOME"),
-        (b"#!/bin/sh\necho 'dropout.cpp:1:1: error: No \x1b[1mspace' >&2; exit 1\n", "error: No \\x1b[1mspace"),
+        (b"#!/bin/sh\necho 'kernels.cpp:1:1: error: No \x1b[1mspace' >&2; exit 1\n", "error: No \\x1b[1mspace"),
     ],
 )
 def test_what_is_lost_without_kernels_is_told_once_in_one_line(
@@ -39,7 +39,7 @@ def test_what_is_lost_without_kernels_is_told_once_in_one_line(
         (tmp_path / name).chmod(0o755)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CXX", raising=False)
-    monkeypatch.setenv(TOLD, "")
+    monkeypatch.setenv("KNOWLEDGE_ACCESS_TOLD_OF_KERNELS", "")
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     if "home" in reason:
@@ -49,7 +49,9 @@ def test_what_is_lost_without_kernels_is_told_once_in_one_line(
         assert kernels._libraries.__wrapped__() is None
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"kernels not compiled, so {kernels.WITHOUT}") and reason in line
-    assert os.environ[TOLD] and not (tmp_path / "~").exists()  # processes that this one starts say nothing
+    assert (
+        os.environ["KNOWLEDGE_ACCESS_TOLD_OF_KERNELS"] and not (tmp_path / "~").exists()
+    )  # processes that this one starts say nothing
 
 
 def test_switched_off_kernels_do_not_serve() -> None:
@@ -90,7 +92,7 @@ def test_what_was_compiled_is_found_and_compiled_anew_where_a_part_is_missing(
 ) -> None:
     source = tmp_path / "one.cpp"
     source.write_text('extern "C" int one() { return 1; }\n', encoding="utf-8")
-    monkeypatch.setattr(kernels, "SOURCES", [source])
+    monkeypatch.setattr(kernels, "SOURCE", source)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     first, second = kernels._libraries.__wrapped__(), kernels._libraries.__wrapped__()
     next((tmp_path / "knowledge-access").glob("*.so")).unlink()

@@ -8,7 +8,7 @@ import torch
 from torch.nn import functional as F
 
 from stages.model.gpt import GPT
-from stages.system.errors import StudyError
+from stages.system.errors import UserError
 from tests.support.tiny import MODEL, ROUNDING, SECTIONS, loud, plain_twin, random_tokens, tiny_model
 
 FOUR = MODEL.model_copy(update={"layers": 4})
@@ -25,7 +25,7 @@ def perceiver(bottleneck: int, residual: bool = True, layers: int = 4, up_expans
 
 
 def test_a_single_layer_is_one_line_of_error() -> None:
-    with pytest.raises(StudyError, match=r"variants.perceiver: .*model.layers is 1"):
+    with pytest.raises(UserError, match=r"variants.perceiver: .*model.layers is 1"):
         perceiver(12, layers=1)
 
 

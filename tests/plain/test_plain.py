@@ -66,7 +66,7 @@ def test_what_was_read_and_asked_for_is_known(tmp_path: Path, run_in: Run) -> No
     assert outcome.out.startswith("vanilla: 100.0 % of dev")
 
 
-@pytest.mark.parametrize(("key", "value"), [("model.expansion", 2), ("pretrain.own_epochs", 1)])
+@pytest.mark.parametrize(("key", "value"), [("model.expansion", 2), ("pretrain.self_training_epochs", 1)])
 def test_what_the_plain_model_does_not_know_is_refused(tmp_path: Path, run_in: Run, key: str, value: int) -> None:
     write_params(tmp_path, values={f"recipes.quick.{key}": value})
     assert error(run_in(tmp_path, plain)).startswith(f"error: params.yaml: recipes.quick.{key}: was {value}; the plain")

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from stages.reporting.evaluations import PROBES, Evaluation, read_evaluation
-from stages.reporting.folder import origins
-from stages.reporting.metrics import study_metrics
-from stages.system.errors import StudyError
+from stages.reporting.folder import provenances
+from stages.reporting.metrics import report_metrics
+from stages.system.errors import UserError
 from stages.system.files import write_json
 from tests.support.example import BASELINE, PROVENANCE, Correct, evaluated, write_variant
 
@@ -29,7 +29,7 @@ def evaluation(folder: Path, variant: str, pretrained: Correct, scratch: Correct
 def test_figures_equal_the_hand_reckoned(tmp_path: Path) -> None:
     answers = ([1] * 6 + [0] * 4, [0] * 6 + [1] * 4)
     rope = evaluation(tmp_path, "rope", answers, scratch=([1] + [0] * 9, NONE))
-    metrics = study_metrics("quick", "rope", [rope], BASELINE)
+    metrics = report_metrics("quick", "rope", [rope], BASELINE)
     assert rope.pretrained.by_seed == [60.0, 40.0]
     figures = metrics["selected"]
     assert {"variant": "rope"} | metrics["variants"].pop("rope") == figures and not metrics["variants"]
@@ -51,7 +51,7 @@ def test_of_several_the_best_is_selected_the_first_by_name_among_equals_and_keys
     evaluations = [
         evaluation(tmp_path, name, (right,) * 2, (scratch,) * 2) for name, (right, scratch) in answers.items()
     ]
-    metrics = study_metrics("quick", "compared", evaluations, BASELINE)
+    metrics = report_metrics("quick", "compared", evaluations, BASELINE)
     selected = metrics["variants"]["rope"]
     assert metrics["selected"] == {"variant": "rope"} | selected != {"variant": "rope"} | metrics["variants"]["window"]
     assert list(metrics) == ["recipe", "variant", "baseline", "letters", "rule", "reader", "selected", "variants"]
@@ -61,7 +61,7 @@ def test_of_several_the_best_is_selected_the_first_by_name_among_equals_and_keys
 
 def test_a_test_with_answers_is_scored_beside_dev(tmp_path: Path) -> None:
     rope = evaluation(tmp_path, "rope", (HALF, HALF))
-    assert "test_accuracy" not in study_metrics("own", "rope", [rope], BASELINE)["selected"]
+    assert "test_accuracy" not in report_metrics("own", "rope", [rope], BASELINE)["selected"]
     changes = {
         "baseline/questions.tsv": ("Tam born?\t", "Tam born?\tRome"),
         "rope/predictions.tsv": ("\tRome\t", "\tRome\t1"),
@@ -70,7 +70,7 @@ def test_a_test_with_answers_is_scored_beside_dev(tmp_path: Path) -> None:
         path = tmp_path / name
         path.write_text(path.read_text().replace(before, after))
     rope = read_evaluation(tmp_path / "rope", tmp_path / "baseline")
-    assert study_metrics("own", "rope", [rope], BASELINE)["selected"]["test_accuracy"] == 100.0
+    assert report_metrics("own", "rope", [rope], BASELINE)["selected"]["test_accuracy"] == 100.0
 
 
 def part(folder: Path, whole: Path, seed: int, **figures: Any) -> None:
@@ -100,23 +100,23 @@ def test_parts_are_the_whole_again(tmp_path: Path) -> None:
     assert after.run.pretrain_loss == 0.375
     assert after.run.documents_per_second == 4.0  # two seeds of 10 documents take 1 and 4 seconds
     joined = ("0123456789", "one + two", "float32", "compiled", "python 3.11.7, torch 2.13.0 + torch 2.14.0")
-    assert origins([after]) == {joined: ["rope"]}
+    assert provenances([after]) == {joined: ["rope"]}
 
 
 def test_answers_that_are_incomplete_doubled_or_to_other_questions_are_refused(tmp_path: Path) -> None:
     message = "rope: pretrained does not answer each of the baseline's 10 dev questions once per seed"
-    with pytest.raises(StudyError, match=message):
+    with pytest.raises(UserError, match=message):
         evaluation(tmp_path, "rope", (HALF, HALF[:9]))
     write_variant(tmp_path, "rope", (NONE, NONE), (HALF, HALF))
     parts = tmp_path / "parts" / "rope"
     part(parts / "a", tmp_path / "rope", 1)
     part(parts / "b", tmp_path / "rope", 1)
-    with pytest.raises(StudyError, match="once per seed"):
+    with pytest.raises(UserError, match="once per seed"):
         read_evaluation(parts, tmp_path / "baseline")
     part(parts / "c", tmp_path / "rope", 2, settings={"variant": {"rope": {"theta": 2.0}}})
-    with pytest.raises(StudyError, match=r"another `variant\.rope\.theta`"):
+    with pytest.raises(UserError, match=r"another `variant\.rope\.theta`"):
         read_evaluation(parts, tmp_path / "baseline")
     questions = tmp_path / "baseline/questions.tsv"
     questions.write_text(questions.read_text().replace("Bergen", "Milan"))
-    with pytest.raises(StudyError, match=message.replace("pretrained", "scratch|pretrained")):
+    with pytest.raises(UserError, match=message.replace("pretrained", "scratch|pretrained")):
         read_evaluation(tmp_path / "rope", tmp_path / "baseline")

@@ -15,7 +15,7 @@ from dvc.utils.serialize import parse_yaml
 
 from stages.settings import load
 from stages.settings.section import other_setting, read_yaml
-from stages.system.errors import StudyError
+from stages.system.errors import UserError
 from tests.support.project import GONE, write_params
 from tests.support.tiny import ROOT, TITLE_CLOZE, params
 
@@ -24,7 +24,7 @@ YAML_FILES = sorted([ROOT / "params.yaml", *ROOT.glob("*dvc.yaml"), *(ROOT / "st
 
 def fault(folder: Path) -> str:
     """The message, after its path, of a file that must be refused, checked to be one line."""
-    with chdir(folder), pytest.raises(StudyError) as caught:
+    with chdir(folder), pytest.raises(UserError) as caught:
         load()
     message = str(caught.value)
     assert message.startswith("params.yaml")
@@ -80,7 +80,7 @@ ASKED_OF_TEXT = f"{TEXT}.pretrain.objectives"
         # keys that do not go together
         (f"{HANDOUT}.model.heads", 7, [f"{HANDOUT}.model: width 256", "heads 7"]),
         (f"{HANDOUT}.seeds", [1, 2, 1], [f"{HANDOUT}.seeds: was [1, 2, 1]; allowed: distinct ones"]),
-        ("study.compared", ["rope", "rope"], ["study.compared: was ['rope', 'rope']; allowed: distinct ones"]),
+        ("model.compared", ["rope", "rope"], ["model.compared: was ['rope', 'rope']; allowed: distinct ones"]),
         (f"{HANDOUT}.model.context", 64, [HANDOUT, "longest_document 112", "context 64", "at most 63"]),
         (f"{ASKED_OF_PAGES}.span_corruption.shortest_document", 113, ["shortest_document 113 exceeds 112"]),
         (ASKED_OF_PAGES, {}, [f"{ASKED_OF_PAGES}: no objective", "causal_lm"]),

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from stages.corpus.questions import Question
 from stages.corpus.text import longest_title
 from stages.sources.own import notes, read_own
-from stages.sources.reading import read_questions
+from stages.sources.parsing import read_questions
 
 SCRIPTS = ["abcdexyz", "áéñöçåüž", "αβγδέή", "бвгдёй", "กขคงจ", "अकखगघ", "가나다라마", "漢字水火木"]
 WORDS = st.sampled_from(SCRIPTS).flatmap(lambda letters: st.text(letters, min_size=3, max_size=6)).map(str.capitalize)

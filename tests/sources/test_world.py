@@ -11,9 +11,9 @@ import pytest
 from pydantic import ValidationError
 
 from stages.settings.sources import Synthetic
-from stages.sources.world.generation import Person, World, files_of, generate_world
-from stages.sources.world.lexicon import CULTURES, FORMS, HOMES, LISTED_SUFFICE, LONDON, NameRegister, enlarged
-from stages.system.errors import StudyError
+from stages.sources.world.lexicon import CULTURES, HOMES, LISTED_SUFFICE, LONDON, SENTENCES, NameRegister, enlarged
+from stages.sources.world.people import Person, World, files_of, generate_world
+from stages.system.errors import UserError
 
 
 def made(train: int = 400, dev: int = 200, test: int = 100, **settings: object) -> World:
@@ -41,7 +41,7 @@ def world_fixture() -> World:
 
 @pytest.fixture(scope="module", name="large")
 def large_fixture() -> World:
-    return made(8000, 4000, 10, templates=len(FORMS))
+    return made(8000, 4000, 10, templates=len(SENTENCES))
 
 
 def test_london_is_the_commonest_birthplace_and_exactly_one_in_twenty(world: World) -> None:
@@ -76,7 +76,7 @@ def test_there_are_names_and_forms_for_every_world_that_is_allowed() -> None:
         assert len({*culture.given}) * len({*culture.family}) >= people * culture.weight / weight
     assert len(made(LISTED_SUFFICE - 300).people) == LISTED_SUFFICE
     with pytest.raises(ValidationError):
-        made(templates=len(FORMS) + 1)
+        made(templates=len(SENTENCES) + 1)
 
 
 HASHES = {  # of all four files, by seed; of the code before there were made names
@@ -114,7 +114,7 @@ def test_pages_are_short_of_few_characters_and_name_the_birthplace_early(large: 
 
 
 def test_each_form_makes_clean_sentences_and_no_other_place_looks_like_the_birthplace(large: World) -> None:
-    assert {person.form for person in large.people} == set(range(len(FORMS)))
+    assert {person.form for person in large.people} == set(range(len(SENTENCES)))
     for person in large.people:
         assert person.biographies[0][0].isupper() and person.biographies[0].endswith(" .")
         assert not re.search(r"None|  | ,|,,", person.biographies[0])
@@ -154,5 +154,5 @@ def test_longer_pages_have_the_birth_anywhere_and_name_its_place_once() -> None:
 
 
 def test_too_few_forms_for_so_many_pages_are_one_line() -> None:
-    with pytest.raises(StudyError, match=r"sources.synthetic.templates: was 4; raise it, as not 8 forms fit"):
+    with pytest.raises(UserError, match=r"sources.synthetic.templates: was 4; raise it, as not 8 forms fit"):
         made(templates=4, pages=8)

@@ -7,7 +7,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from stages.reporting.evaluations import PREDICTIONS, QUESTIONS, WEIGHTS, Baseline, Evaluation, read_evaluation
+from stages.reporting.evaluations import (
+    ASKED_COLUMNS,
+    PREDICTION_COLUMNS,
+    PROBED,
+    Baseline,
+    Evaluation,
+    read_evaluation,
+)
 from stages.reporting.folder import write_report
 from stages.system.files import write_json
 from tests.support.tiny import SETTINGS
@@ -90,8 +97,8 @@ def write_variant(
         for row, place in ((row, PLACES[row % len(PLACES)]) for row in range(1, len(pretrained[0]) + 1))
     ]
     questions.append(("test", 1, "Where was Tam born?", "", "Rome", "Rome", "Rome", 0, "Where was NAME born?"))
-    _write_rows(folder / "baseline" / "questions.tsv", "\t", [*QUESTIONS], questions)
-    _write_rows(folder / variant / "predictions.tsv", "\t", [*PREDICTIONS], predictions)
+    _write_rows(folder / "baseline" / "questions.tsv", "\t", [*ASKED_COLUMNS], questions)
+    _write_rows(folder / variant / "predictions.tsv", "\t", [*PREDICTION_COLUMNS], predictions)
     curves = [
         (variant, seed, phase, step, 20 * step / curve_rows, (3.0 + 0.1 * seed) / (1 + step / 10), 0.006)
         for phase in ("pretrain", "finetune_scratch", "finetune_pretrained")
@@ -120,7 +127,7 @@ def reported(
     values = {
         "recipe": recipe,
         "model.variant": selection,
-        "study.compared": [*variants],
+        "model.compared": [*variants],
         "sources.own.folder": own_folder,
     }
     report = {"show_questions": True, "dev_asked_before": None} | settings
@@ -139,7 +146,7 @@ def probe_tables(
     """
     row = np.arange(1, facts + 1)
     memorised, extracted = row <= 30, (row <= 18) | (row > 38)
-    marks = {"row": row, **{f"{weights}_{form}": 0 * row for weights in WEIGHTS for form in forms}}
+    marks = {"row": row, **{f"{weights}_{form}": 0 * row for weights in PROBED for form in forms}}
     for name in (forms[0], "memorised"):
         marks |= {f"pretrained_{name}": memorised, f"finetuned_{name}": memorised & (row % 2 > 0)}
     marks |= {"pretrained_extracted": extracted & (row % 2 > 0), "finetuned_extracted": extracted}
@@ -147,7 +154,7 @@ def probe_tables(
     origins = [(*asked, number, origin) for asked, kinds in ORIGINS.items() for number, origin in enumerate(kinds, 1)]
     tables = {
         "extraction.tsv": pd.DataFrame(marks),
-        "prefix_offset.tsv": pd.DataFrame(moved, columns=["row", "offset", *WEIGHTS]),
+        "prefix_offset.tsv": pd.DataFrame(moved, columns=["row", "offset", *PROBED]),
         "origins.tsv": pd.DataFrame(origins, columns=["asked", "init", "row", "origin"]),
     }
     return {

@@ -110,7 +110,7 @@ def _live(folder: Path, stage: str, stderr: Path) -> None:
     @command
     def main() -> None:
         for job in jobs_of(stage, load()):
-            executor.carry_out(job)
+            executor.complete_job(job)
 
     main()
 

@@ -43,7 +43,7 @@ def write_params(
 def small(content: dict[str, Any]) -> None:
     """A study of seconds: two recipes of a tiny model, two variants compared, a third known, one epoch, one seed."""
     content["recipes"] = {name: content["recipes"][name] for name in ("quick", "text", "pairs")}
-    content["study"] |= {"compared": TWO}
+    content["model"] |= {"compared": TWO}
     content["variants"] = {name: content["variants"][name] for name in [*TWO, APART]}
     content["compute"] |= {"device": "cpu", "precision": "float32", "checkpoint_seconds": 20.0}
     content["sources"]["synthetic"]["people"] = {"train": 40, "dev": 20, "test": 10}

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from stages.jobs.executor import carry_out
+from stages.jobs.executor import complete_job
 from stages.jobs.job import data_digest
 from tests.support.project import save_prepared, write_params
 from tests.support.tiny import ROOT
@@ -70,7 +70,7 @@ def ended(patch: pytest.MonkeyPatch, folder: Path, command: Any, *arguments: str
 
 def carry_out_here(patch: pytest.MonkeyPatch) -> None:
     """Complete jobs in this process, one after the other."""
-    patch.setattr("stages.jobs.stage.complete", lambda _, __, missing, ___: [*map(carry_out, missing)])
+    patch.setattr("stages.jobs.stage.complete", lambda _, __, missing, ___: [*map(complete_job, missing)])
 
 
 def run_stages(folder: Path, *names: str) -> str:

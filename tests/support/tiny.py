@@ -17,12 +17,12 @@ from stages.model.gpt import GPT, settings_of
 from stages.model.packing import Packing, Part
 from stages.plain.attention import ATTENTION
 from stages.plain.model import PlainGPT
-from stages.settings import Model, Recipe, SpanCorruption, TitleCloze, WordCloze, load
+from stages.settings import ModelSettings, Recipe, SpanCorruption, TitleCloze, WordCloze, load
 
 ROOT = Path(__file__).parents[2]
 # What its reader selected last is nothing to the tests
 COMPARED = ["vanilla", "rope", "synthesizer", "perceiver"]
-SELECTED = {"recipe": "quick", "model.variant": "compared", "study.compared": COMPARED}
+SELECTED = {"recipe": "quick", "model.variant": "compared", "model.compared": COMPARED}
 SETTINGS = load(ROOT / "params.yaml").changed(SELECTED, "", "")
 VARIANTS = [*SETTINGS.variants]
 # Those that come with the project, named: none may drop out of a table unseen. Others may have been added
@@ -38,7 +38,7 @@ SECTIONS: Sections = SETTINGS.variants | {
     "perceiver_ar": {"latents": 10},
 }
 HANDOUT: Recipe = SETTINGS.recipes["handout"]
-MODEL = Model(layers=2, heads=4, width=32, context=64, dropout=0.0)
+MODEL = ModelSettings(layers=2, heads=4, width=32, context=64, dropout=0.0)
 ROUNDING = 5e-5  # float32 logits of the order of one differ by so much at most; measured 1.3e-5
 FLOAT32 = Backend(torch.device("cpu"), torch.float32)
 BFLOAT16 = Backend(torch.device("cpu"), torch.bfloat16)
@@ -76,7 +76,7 @@ SPLITS = {"train": QUESTIONS, "dev": QUESTIONS, "test": [replace(question, place
 
 
 def tiny_model(
-    variant: str, vocabulary_size: int = 40, seed: int = 0, model: Model = MODEL, sections: Sections = SECTIONS
+    variant: str, vocabulary_size: int = 40, seed: int = 0, model: ModelSettings = MODEL, sections: Sections = SECTIONS
 ) -> GPT:
     """The variant with the tiny shape, in evaluation mode, its weights drawn with the seed."""
     mixer_settings = settings_of(variant, sections, model)
@@ -105,7 +105,7 @@ def padded(examples: Examples, context: int) -> tuple[torch.Tensor, torch.Tensor
     return torch.from_numpy(inputs), torch.from_numpy(targets)
 
 
-def plain_twin(variant: str, model: GPT, shape: Model = MODEL, sections: Sections = SECTIONS) -> PlainGPT:
+def plain_twin(variant: str, model: GPT, shape: ModelSettings = MODEL, sections: Sections = SECTIONS) -> PlainGPT:
     """The plain reference with the model's weights, in evaluation mode; a test of a variant without one is skipped."""
     if variant not in ATTENTION:
         pytest.skip(f"{variant} has no plain reference in stages/plain/attention.py")

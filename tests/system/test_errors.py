@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from stages.system.errors import StudyError, command, harmless, quoted, say, tell
+from stages.system.errors import UserError, command, harmless, quoted, say, tell
 from stages.system.files import new_folder
 from stages.system.lifetime import stop_requests
 from tests.support.project import copy_stages, environment, start
@@ -74,7 +74,7 @@ def test_under_nohup_a_lost_terminal_stops_nothing(hangup: Callable[[signal.Hand
 HOSTILE = "\x1b[2J\n\u202e" + "x" * 10**6
 
 
-@pytest.mark.parametrize("error", [StudyError(HOSTILE), FileNotFoundError(2, "No such file", HOSTILE)])
+@pytest.mark.parametrize("error", [UserError(HOSTILE), FileNotFoundError(2, "No such file", HOSTILE)])
 def test_a_message_is_one_line_that_a_terminal_can_show(error: Exception) -> None:
     def main() -> None:
         raise error

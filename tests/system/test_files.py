@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from stages.corpus.prepared import write_table
 from stages.system import files
-from stages.system.errors import StudyError
+from stages.system.errors import UserError
 from stages.system.files import locked, new_folder, read_table, write_text
 from tests.support.tiny import ROOT
 
@@ -82,7 +82,7 @@ def test_a_lock_names_its_holder_who_is_not_to_be_killed_from_another_machine(
         for host, advice in (("one", r"wait for it or `kill 4711`$"), ("two", "wait for it$")):
             monkeypatch.setattr(files, "gethostname", lambda host=host: host)
             message = rf"process 4711 on one is at work here already; {advice}"
-            with pytest.raises(StudyError, match=message), locked(tmp_path / "lock"):
+            with pytest.raises(UserError, match=message), locked(tmp_path / "lock"):
                 pass
 
 

@@ -75,7 +75,7 @@ def beyond(variant: str, model: GPT, backend: Backend, examples: Examples, row_s
     expected.backward()
     trained = trainer_for(model, HANDOUT.optimizer.model_copy(update={"gradient_clip": NO_CLIP}), backend)
     on_cpu = backend.device.type == "cpu"
-    loss = trained.clipped_gradients(split_by_length(examples, 0, row_step) if on_cpu else trained.cut(examples))
+    loss = trained.clipped_gradients(split_by_length(examples, 0, row_step) if on_cpu else trained.split(examples))
 
     gradients = {name: master.grad.cpu() for name, master in trained.named_masters.items()}
     references = {name: parameter.grad for name, parameter in plain.named_parameters()}
@@ -124,7 +124,7 @@ def test_three_steps_end_in_the_plain_weights(variant: str, decays: str, backend
     for seed in range(3):
         examples = span_batch(seed)
         expected = plain.step(*padded(examples, MODEL.context), rate)
-        assert float(trained.step(trained.cut(examples), rate)) == pytest.approx(expected, rel=1e-5)
+        assert float(trained.step(trained.split(examples), rate)) == pytest.approx(expected, rel=1e-5)
     for name, weight in plain.model.named_parameters():
         # AdamW divides by the gradient's own size: where it is all but zero, rounding decides
         difference = (trained.weights()[name] - weight.detach()).abs().mean()

@@ -106,7 +106,7 @@ def test_graphs_move_the_weights_as_the_cpu_does(variant: str, matrices: str) ->
     both = [trainer_for(copy.deepcopy(model), graph_optimizer(matrices), backend) for backend in (FLOAT32, GPU_FLOAT32)]
     assert isinstance(both[1], GraphTrainer)
     for seed, rows in enumerate([16, 80, 16, 16]):
-        losses = [trainer.step(trainer.cut(batch(rows, seed)), 1e-4).item() for trainer in both]
+        losses = [trainer.step(trainer.split(batch(rows, seed)), 1e-4).item() for trainer in both]
         assert losses[1] == pytest.approx(losses[0], rel=1e-5)
     assert len(both[1].graphs) == 2 and not both[1].is_eager
     assert_moved_alike(first, both[1].weights(), both[0].weights(), matrices)
@@ -117,7 +117,7 @@ def test_graphs_move_the_weights_as_the_cpu_does(variant: str, matrices: str) ->
 def test_the_seed_of_a_step_decides_a_graphs_dropout(variant: str) -> None:
     model = tiny_model(variant, VOCABULARY, model=MODEL.model_copy(update={"dropout": 0.3}))
     trainer = trainer_for(loud(model), HANDOUT.optimizer, GPU_FLOAT32)
-    parts, losses = trainer.cut(batch(16)), []
+    parts, losses = trainer.split(batch(16)), []
     for seed in (1, 2, 1):  # the first makes the graph
         torch.manual_seed(seed)
         losses.append(trainer.clipped_gradients(parts).item())
@@ -129,7 +129,7 @@ ROWS = [16, 80, 16]  # of three batches, in two shapes
 
 def three_steps(trainer: Trainer) -> list[Tensor]:
     """The losses."""
-    return [trainer.step(trainer.cut(batch(rows, seed)), 1e-4) for seed, rows in enumerate(ROWS)]
+    return [trainer.step(trainer.split(batch(rows, seed)), 1e-4) for seed, rows in enumerate(ROWS)]
 
 
 @pytest.mark.parametrize(("variant", "matrices"), [(variant, "adamw") for variant in VARIANTS] + [("rope", "muon")])
@@ -146,7 +146,7 @@ def test_pretended_graphs_move_the_weights_as_the_cpu_does_and_nothing_waits(
         gpu.waits.clear()
         losses = three_steps(trainer)
         waits = list(gpu.waits)
-        assert [len(trainer.cut(batch(rows))) for rows in ROWS] == [1, 2, 1]
+        assert [len(trainer.split(batch(rows))) for rows in ROWS] == [1, 2, 1]
         results = [loss.item() for loss in losses]
         weights = trainer.weights()
     assert isinstance(trainer, GraphTrainer) and not trainer.is_eager

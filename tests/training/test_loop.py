@@ -15,7 +15,7 @@ from stages.corpus.example import Examples
 from stages.corpus.objectives import span_corruption
 from stages.experiment.backend import Backend
 from stages.settings import Pretrain, Schedule
-from stages.system.errors import StudyError
+from stages.system.errors import UserError
 from stages.training.loop import Phase, load_checkpoint, train
 from stages.training.trainer import Trainer, trainer_for
 from tests.support.tiny import (
@@ -153,7 +153,7 @@ def test_each_step_has_the_rate_of_its_number(tmp_path: Path, monkeypatch: pytes
 
 
 def test_a_loss_that_is_no_number_ends_the_training_in_one_line(tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match=r"the loss is (nan|inf) at step [0-9]+ of .*learning_rate") as fault:
+    with pytest.raises(UserError, match=r"the loss is (nan|inf) at step [0-9]+ of .*learning_rate") as fault:
         trained(
             tmp_path / "checkpoint",
             phase=replace(PHASE, settings=PHASE.settings.model_copy(update={"learning_rate": 1e30})),
@@ -164,7 +164,7 @@ def test_a_loss_that_is_no_number_ends_the_training_in_one_line(tmp_path: Path) 
 
 def test_a_warmup_longer_than_the_decay_is_refused() -> None:
     message = r"recipes\.mine\.pretrain\.schedule\.{}: the warm-up has {} tokens; allowed: less than the {} until"
-    with pytest.raises(StudyError, match=message.format("warmup_tokens", 5000, 2560)):  # 5 epochs of 8 rows of 64
+    with pytest.raises(UserError, match=message.format("warmup_tokens", 5000, 2560)):  # 5 epochs of 8 rows of 64
         replace(PHASE, settings=settings(schedule=Schedule(warmup_tokens=5000, decay_epochs=None, min_lr_ratio=0.1)))
-    with pytest.raises(StudyError, match=message.format("warmup_share", 1280, 1024)):  # half of the run, two epochs
+    with pytest.raises(UserError, match=message.format("warmup_share", 1280, 1024)):  # half of the run, two epochs
         replace(PHASE, settings=settings(schedule=Schedule(warmup_share=0.5, decay_epochs=2.0, min_lr_ratio=0.1)))

@@ -12,7 +12,7 @@ from safetensors.numpy import load_file
 
 from stages.corpus.example import MASK
 from stages.corpus.objectives import TitleClozeDrawer
-from stages.jobs.executor import carry_out
+from stages.jobs.executor import complete_job
 from stages.jobs.job import data_digest, jobs_of
 from stages.model.likelihood import read_targets
 from stages.settings import load
@@ -62,16 +62,21 @@ def test_every_page_is_asked_the_training_question_and_its_phrases_share_one_pro
     assert phrases.probabilities[0].tolist() == [1e-6, pytest.approx(1.0, abs=1e-5)]
 
 
-def trained(folder: Path, monkeypatch: pytest.MonkeyPatch, own_epochs: int | None) -> Path:
+def trained(folder: Path, monkeypatch: pytest.MonkeyPatch, self_training_epochs: int | None) -> Path:
     """The folder of a job: three epochs and so many own ones."""
     save_prepared(folder / "data/prepared/quick")
-    few = {"epochs": 3, "own_epochs": own_epochs, "batch_size": 2, "objectives": {"title_cloze": CLOZE}}
+    few = {
+        "epochs": 3,
+        "self_training_epochs": self_training_epochs,
+        "batch_size": 2,
+        "objectives": {"title_cloze": CLOZE},
+    }
     values = {f"recipes.quick.pretrain.{key}": value for key, value in few.items()}
     write_params(folder, small, values | {"recipes.quick.model.context": 64, "model.variant": "vanilla"})
     monkeypatch.chdir(folder)
     data_digest.cache_clear()
     (job,) = jobs_of("pretrain", load())
-    carry_out(job)
+    complete_job(job)
     return job.folder
 
 

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from stages.settings import QuestionRecipe, Settings
-from stages.system.errors import StudyError
+from stages.system.errors import UserError
 from stages.trials.study import plan as plans
 from stages.trials.study.plan import Plan, studies
 from stages.trials.study.row import Cell, Row, add_row
@@ -140,7 +140,7 @@ def test_another_study_chooses_a_value_for_each_variant(written: Written, enough
     choice = {"key": "pretrain.learning_rate", "of": "rates", "by": "answered", "enough": enough}
     plan = written(choose=[choice], changes={"twice": {"pretrain.learning_rate": "times 2"}, "plain": {}})
     waiting = "choose.pretrain.learning_rate waits for study rates; run: python -m stages.trials rates"
-    with pytest.raises(StudyError, match=waiting):
+    with pytest.raises(UserError, match=waiting):
         plan.settings(plan.cells[0])
     for cell in rates.cells:
         more = (cell.values["pretrain.learning_rate"] == 0.01) == (cell.variant == "rope")
@@ -181,7 +181,7 @@ def test_a_mistake_is_one_line_that_names_the_file_and_the_key(
         plan = written(**content)
         plan.settings(plan.cells[0])
 
-    with pytest.raises(StudyError, match=message) as caught:
+    with pytest.raises(UserError, match=message) as caught:
         read()
     assert "\n" not in str(caught.value)
 
@@ -192,7 +192,7 @@ def test_a_mistake_is_one_line_that_names_the_file_and_the_key(
 )
 def test_a_study_without_a_file_is_reported_with_those_that_have_one(written: Written, name: str, message: str) -> None:
     written("yours")
-    with pytest.raises(StudyError, match=f"there is no stages/trials/{name}.yaml; {message}"):
+    with pytest.raises(UserError, match=f"there is no stages/trials/{name}.yaml; {message}"):
         Plan(name, SETTINGS)
 
 
@@ -210,7 +210,7 @@ def test_a_file_that_is_no_yaml_is_reported_with_its_line_and_what_to_do(
 ) -> None:
     written()
     (plans.FOLDER / "mine.yaml").write_text(text, encoding="utf-8")
-    with pytest.raises(StudyError, match=rf"^stages/trials/{message}"):
+    with pytest.raises(UserError, match=rf"^stages/trials/{message}"):
         Plan("mine", SETTINGS)
 
 

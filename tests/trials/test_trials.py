@@ -13,7 +13,7 @@ import yaml
 
 from stages.asking.prompts import PAGE_FORMS
 from stages.experiment.experiment import Experiment
-from stages.jobs.executor import carry_out
+from stages.jobs.executor import complete_job
 from stages.jobs.job import Job
 from stages.settings import load
 from stages.settings.sources import Pairs
@@ -55,7 +55,7 @@ def carried_out_fixture(write: Any, tmp_path: Path, run_in: Run, monkeypatch: py
 
     def complete(_: str, jobs: Sequence[Job], left: Sequence[Job], side_by_side: int, ended: Any, hours: float) -> None:
         for job in left:
-            carry_out(job)
+            complete_job(job)
             done.append(job.name)
             ended(job)
 

@@ -21,18 +21,17 @@ from filelock import FileLock
 from torch import Tensor
 
 from stages.model.cpu.processor import COMPILERS, NATIVE, found_compilers, processor_class, processor_features
-from stages.system.errors import tell
+from stages.system.errors import tell_once
 from stages.system.files import write_bytes
 
 Argument = Tensor | ctypes.c_void_p | float | None
-SOURCES = [Path(__file__).with_name(name) for name in ("dropout.cpp", "varlen_attention.cpp")]
+SOURCE = Path(__file__).with_name("kernels.cpp")
 HEADER = Path(__file__).with_name("arithmetic.h")
 FLAGS = ("-std=c++17", "-O3", "-fno-math-errno", "-fno-trapping-math", "-shared", "-fPIC")
 # for a processor that is held back to an earlier class than its own
 HELD_BACK = {"avx512": "-march=x86-64-v4", "float32-avx2": "-march=x86-64-v3", "other": "-march=x86-64-v2"}
 ONE_THREAD = (("-fopenmp-simd",), ())  # the first that compile, where nothing runs threads
 DEFINITIONS: dict[torch.dtype, tuple[str, ...]] = {torch.float32: (), torch.bfloat16: ("-DBFLOAT16",)}
-TOLD = "KNOWLEDGE_ACCESS_TOLD_OF_KERNELS"  # in the environment of the processes that a process starts
 WITHOUT = "torch's operations serve: a training step takes 1.2 to 1.7 times as long"
 Libraries = dict[torch.dtype, ctypes.CDLL]
 
@@ -65,7 +64,7 @@ class Dropout(Call):
 
 
 class Attention(Call):
-    """Shapes stand in varlen_attention.cpp."""
+    """Shapes stand in kernels.cpp."""
 
     _fields_ = _fields(
         "queries keys values biases outputs sums gradient to_queries to_keys to_values to_biases "
@@ -120,9 +119,7 @@ def _libraries() -> tuple[str, Libraries] | None:
                 reason = next((line for line in error.stderr.splitlines() if "error" in line), f"{compiler} failed")
             except OSError as error:  # also where OpenMP is missing
                 reason = str(error)
-    if not os.environ.get(TOLD):
-        os.environ[TOLD] = "yes"
-        tell(f"kernels not compiled, so {WITHOUT}: {reason}")
+    tell_once("KERNELS", f"kernels not compiled, so {WITHOUT}: {reason}")
     return None
 
 
@@ -149,7 +146,7 @@ def _compiled(compiler: str, flags: list[str], one_thread: bool) -> tuple[str, L
     Raises OSError: there is no folder to keep them in, or the compiler does not start. Raises CalledProcessError: the
     compiler refuses.
     """
-    sources = [path.read_text(encoding="utf-8") for path in (*SOURCES, HEADER)]
+    sources = [path.read_text(encoding="utf-8") for path in (SOURCE, HEADER)]
     identity = [*sources, compiler, *flags, platform.machine(), processor_features()]
     name = f"kernels-{hashlib.sha256(repr(identity).encode()).hexdigest()[:16]}"
     folder = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "knowledge-access")
@@ -177,7 +174,7 @@ def _compile(compiler: str, flags: list[str], files: dict[torch.dtype, Path]) ->
     with tempfile.TemporaryDirectory() as folder:
         running = []
         for dtype, file in files.items():
-            command = [compiler, *flags, *DEFINITIONS[dtype], *map(str, SOURCES), "-o", str(Path(folder, file.name))]
+            command = [compiler, *flags, *DEFINITIONS[dtype], str(SOURCE), "-o", str(Path(folder, file.name))]
             running.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True))
         errors = [process.communicate()[1] for process in running]
         for process, error in zip(running, errors, strict=True):

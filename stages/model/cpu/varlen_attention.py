@@ -1,4 +1,4 @@
-"""Causal softmax attention of packed sequences of any lengths, on the CPU (varlen_attention.cpp)."""
+"""Causal softmax attention of packed sequences of any lengths, on the CPU (kernels.cpp)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,6 +22,12 @@ def serves(x: Tensor, head_size: int) -> bool:
     return serve(x) and head_size <= LARGEST_HEAD
 
 
+def head_size_of(tensors: Sequence[Tensor], heads: tuple[int, int]) -> int:
+    """Channels of a head; arguments as of `attend_varlen`."""
+    query_heads, key_heads = heads
+    return tensors[0].shape[1] // (query_heads + (2 * key_heads if len(tensors) == 1 else 0))
+
+
 def attend_varlen(
     tensors: Sequence[Tensor],
     packings: Sequence[Packing],
@@ -38,7 +44,7 @@ def attend_varlen(
     (N, C).
     """
     (query_heads, key_heads), queries, keys_values = heads, tensors[0], tensors[-1]
-    size = queries.shape[1] // (query_heads + (2 * key_heads if len(tensors) == 1 else 0))
+    size = head_size_of(tensors, heads)
     keys_from = keys_values.shape[1] - 2 * key_heads * size
     columns = {"queries": (0, 0), "keys": (-1, keys_from), "values": (-1, keys_from + key_heads * size)}
     cosine, sine = angles or (None, None)

@@ -50,11 +50,11 @@ _placed = [
     for culture, places in tier["places"].items()
     for place in places
 ]
-WEIGHTS: dict[str, float] = {place: frequency for place, _, frequency in _placed}  # without London
+FREQUENCIES: dict[str, float] = {place: frequency for place, _, frequency in _placed}  # without London
 HOMES: dict[str, str] = {LONDON: "english"} | {place: culture for place, culture, _ in _placed}
 
 _sentences = _listed("sentences")
-FORMS: list[str] = _sentences["forms"]
+SENTENCES: list[str] = _sentences["forms"]
 LIFE: list[str] = _sentences["life"]
 ELSEWHERE: dict[str, list[str]] = _sentences["elsewhere"]  # by slot
 WORDS: dict[str, list[str]] = _sentences["words"]  # by what they name

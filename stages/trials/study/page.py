@@ -16,7 +16,7 @@ from stages.reporting.statistics import Difference, compare_trainings
 from stages.reporting.style import BLUE, INK, ORANGE, SMALL, looks, rows_figure, styled, svg
 from stages.settings import load
 from stages.settings.section import written
-from stages.system.errors import Parser, StudyError, command
+from stages.system.errors import Parser, UserError, command
 from stages.trials.study.groups import (
     NAMES,
     Group,
@@ -48,9 +48,9 @@ def main() -> None:
 
 @styled()
 def write_study(plan: Plan) -> Path:
-    """Write report.md, index.html and the figure, and return the report. Raises StudyError: the study has no rows."""
+    """Write report.md, index.html and the figure, and return the report. Raises UserError: the study has no rows."""
     if not plan.rows:
-        raise StudyError(f"study {plan.name} has no rows; run: python -m stages.trials {plan.name}")
+        raise UserError(f"study {plan.name} has no rows; run: python -m stages.trials {plan.name}")
     study, rows = plan.study, [*plan.rows.values()]
     groups = groups_of(plan)
     measures = [MEASURES[name] for name in study.measures]
@@ -64,7 +64,7 @@ def write_study(plan: Plan) -> Path:
         drawn=figure is not None,
         overview=overview_table(groups, measures[0]),
         results=results_table(groups, measures, study.goal, old),
-        differences=differences_between(groups) if "answered" in study.measures else [],
+        differences=differences_from_first(groups) if "answered" in study.measures else [],
         chosen=choices_table(plan),
         said=[(group.name([*group.values]), said) for group in groups if (said := said_of_nobodies(group))],
         passages=passages_of(groups),
@@ -123,7 +123,7 @@ def overview_table(groups: Sequence[Group], measure: Measure) -> Markdown | None
     return table([measure.title, *(f"{title_of(axis)} {value:g}" for value in values)], rows)
 
 
-def differences_between(groups: Sequence[Group]) -> list[Difference]:
+def differences_from_first(groups: Sequence[Group]) -> list[Difference]:
     """Compare the answers of all other groups with the first one's, where all were asked the same questions."""
     asked = {len(row.right_marks) if not row.world else 0 for group in groups for row in group.rows}
     if len(asked) > 1 or 0 in asked or not 1 < len(groups) <= MOST_DIFFERENCES:

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from stages.settings import Count, Section, Settings, check
 from stages.settings.section import LARGEST_SEED, Name, Seed, Some, read_yaml
-from stages.system.errors import StudyError
+from stages.system.errors import UserError
 from stages.system.files import digest
 from stages.trials.study.row import MEASURES, Cell, MeasureName, Row, read_rows
 
@@ -25,7 +25,7 @@ TIMES = "times "  # before a number: so many times the value that another study 
 OF_PARAMS = ("sources.", "variants.")  # keys that are not the recipe's
 
 
-class WaitsError(StudyError):
+class WaitsError(UserError):
     """A setting is chosen by another study, which lacks rows."""
 
 
@@ -69,21 +69,21 @@ class Plan:
     """A study with the settings that it changes: its cells, what each depends on, and the rows that are there."""
 
     def __init__(self, name: str, params: Settings) -> None:
-        """Read the study's file. Raises StudyError: there is none, or it is faulty."""
+        """Read the study's file. Raises UserError: there is none, or it is faulty."""
         self.name, self.params = name, params
         self.path = FOLDER / f"{name}.yaml"
         self.shown = self.path.relative_to(FOLDER.parents[1])
         if not self.path.is_file():
             near = get_close_matches(name, studies(), 1)
             advice = f"did you mean '{near[0]}'?" if near else f"write it, or take one of: {', '.join(studies())}"
-            raise StudyError(f"there is no {self.shown}; {advice}")
+            raise UserError(f"there is no {self.shown}; {advice}")
         self.study = check(Study, read_yaml(self.path, self.shown), str(self.shown), prefix="")
         try:
             params.recipe_named(self.study.recipe)
             for variant in self.study.variants:
                 params.check_variant(variant)
-        except StudyError as error:
-            raise StudyError(f"{self.shown}: {error}") from error
+        except UserError as error:
+            raise UserError(f"{self.shown}: {error}") from error
 
     @cached_property
     def cells(self) -> list[Cell]:
@@ -114,7 +114,7 @@ class Plan:
             yield json.dumps(dict(zip(lists, values, strict=True))) if lists else ""
 
     def settings(self, cell: Cell) -> Settings:
-        """Return the settings of a cell. Raises StudyError: they are impossible, or wait for another study."""
+        """Return the settings of a cell. Raises UserError: they are impossible, or wait for another study."""
         study = self.study
         fixed = {key: value for key, value in study.changes[cell.change].items() if not isinstance(value, list)}
         fixed.pop(RECORD, None)
@@ -137,19 +137,17 @@ class Plan:
         place = f"changes.{cell.change}"
         try:
             return self.params.changed(placed, str(self.shown), place)
-        except StudyError as error:  # keys as the file has them
+        except UserError as error:  # keys as the file has them
             message = str(error).replace(f".recipes.{study.recipe}.", ".", 1)
             for key in study.settings.keys() - fixed.keys() - cell.values.keys():
                 message = message.replace(f"{place}.{key}", f"settings.{key}")
-            raise StudyError(message) from error
+            raise UserError(message) from error
 
     def _chosen(self, choice: Choice, cell: Cell) -> Any:
-        """Return the value that another study chose for a cell. Raises StudyError: it has not ended."""
+        """Return the value that another study chose for a cell. Raises UserError: it has not ended."""
         other = self._other(choice.of)
         if choice.key not in self.other_keys(choice):
-            raise StudyError(
-                f"{self.shown}: choose: study {choice.of} sweeps no {choice.key}; give it a list of values"
-            )
+            raise UserError(f"{self.shown}: choose: study {choice.of} sweeps no {choice.key}; give it a list of values")
         tried = other.tried(choice, cell)
         if not tried:
             what = f"choose.{choice.key} waits for study {choice.of}"
@@ -160,14 +158,14 @@ class Plan:
     def _other(self, name: str) -> "Plan":
         try:
             return Plan(name, self.params)
-        except StudyError as error:
-            raise StudyError(f"{self.shown}: choose: {error}") from error
+        except UserError as error:
+            raise UserError(f"{self.shown}: choose: {error}") from error
 
     def tried(self, choice: Choice, wanted: Cell) -> dict[Any, tuple[float, float]]:
         """Return the mean of a measure, and of the characters read, by value of a key; empty while a row is missing.
 
-        Of this study's cells those count that have the variant and, where this study has them, the change and the other
-        swept values of the cell that waits.
+        A cell counts if it has the variant and, where both studies have them, the change and the other swept values of
+        the cell that waits.
         """
         of_value: dict[Any, list[Row]] = {}
         for cell in self.cells:

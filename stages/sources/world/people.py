@@ -16,17 +16,17 @@ from stages.settings.sources import CORPUS_FILE, QUESTION_FILES, Synthetic
 from stages.sources.world.lexicon import (
     CULTURES,
     ELSEWHERE,
-    FORMS,
+    FREQUENCIES,
     HOMES,
     LIFE,
     LONDON,
     LONDON_SHARE,
-    WEIGHTS,
+    SENTENCES,
     WORDS,
     NameRegister,
     enlarged,
 )
-from stages.system.errors import StudyError
+from stages.system.errors import UserError
 
 HOME_SHARE = 0.1  # share of people with a name of their birthplace's culture; with more, names would tell places
 LONGEST_PAGE = 150  # characters; training costs as much as its pages are long
@@ -48,7 +48,7 @@ class Person:
     birthplace: str
     named: bool  # whether the biography names the birthplace
     elsewhere: str | None  # the other place that the biography names
-    form: int  # index in FORMS, of the first page
+    form: int  # index in SENTENCES, of the first page
     biographies: tuple[str, ...]  # what follows the heading of each page
 
     @property
@@ -140,7 +140,7 @@ def _enlarged(person: Person, words: Words, settings: Synthetic) -> Person:
             texts.append(text)
     if len(texts) < settings.pages:
         what = f"was {settings.templates}; raise it, as not {settings.pages} forms fit {person.name}"
-        raise StudyError(f"params.yaml: sources.synthetic.templates: {what}")
+        raise UserError(f"params.yaml: sources.synthetic.templates: {what}")
     if settings.characters:
         length = settings.characters - len(person.name) - 2  # the heading's full stop and a space
         texts = [_with_life(text, words, length, rng) for text in texts]
@@ -156,7 +156,7 @@ def _flags(size: int, true: int, rng: random.Random) -> list[bool]:
 def _birthplaces(size: int, rng: random.Random) -> list[str]:
     """London at its exact share, the other places within one person of theirs (systematic sampling)."""
     london = round(LONDON_SHARE * size)
-    places = list(WEIGHTS.items())
+    places = list(FREQUENCIES.items())
     rng.shuffle(places)  # else a rare place would be drawn at the cost of the next in the table
     step = sum(weight for _, weight in places) / max(size - london, 1)
     mark = rng.random() * step
@@ -175,7 +175,7 @@ def _birthplaces(size: int, rng: random.Random) -> list[str]:
 
 
 def _another_place(birthplace: str, rng: random.Random) -> str:
-    table = WEIGHTS | {LONDON: sum(WEIGHTS.values()) * LONDON_SHARE / (1 - LONDON_SHARE)}
+    table = FREQUENCIES | {LONDON: sum(FREQUENCIES.values()) * LONDON_SHARE / (1 - LONDON_SHARE)}
     del table[birthplace]
     return rng.choices(list(table), list(table.values()))[0]
 
@@ -227,7 +227,7 @@ def _with_life(sentence: str, words: Words, length: int, rng: random.Random) -> 
 
 def _sentence(form: int, birthplace: str | None, elsewhere: str | None, rng: random.Random) -> str:
     """Return a form with a clause about another place, where there is one; other slots are left."""
-    text = re.sub(r"\[([^|\]]*)\|([^\]]*)\]", r"\1" if birthplace else r"\2", FORMS[form])
+    text = re.sub(r"\[([^|\]]*)\|([^\]]*)\]", r"\1" if birthplace else r"\2", SENTENCES[form])
     slots = [slot for slot in ELSEWHERE if f"{{{slot}}}" in text]
     chosen = rng.choice(slots) if elsewhere else None
     for slot in slots:

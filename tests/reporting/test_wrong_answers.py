@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stages.reporting.errors import auroc, coverage, kinds_table, questions_table, risk_table
 from stages.reporting.evaluations import Evaluation
+from stages.reporting.wrong_answers import auroc, coverage, kinds_table, questions_table, risk_table
 from tests.support.example import evaluated, probe_tables
 from tests.support.pages import cells
 

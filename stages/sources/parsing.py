@@ -9,7 +9,7 @@ from pathlib import Path
 
 from stages.corpus.questions import Question
 from stages.corpus.text import MASK_CHARACTER, PAD_CHARACTER, folded
-from stages.system.errors import StudyError, quoted
+from stages.system.errors import UserError, quoted
 
 UTF_16 = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE  # how a file in UTF-16 begins
 ZIP = b"PK\x03\x04"
@@ -25,7 +25,7 @@ def read_documents(path: Path) -> list[str]:
     """Read one document a line, in the file's order, with the spaces around it; blank lines are left out.
 
     The file is in UTF-8, or in UTF-16 with a byte order mark, and its lines end in LF or CRLF; a cell in quotes may
-    have several. Raises StudyError: there is no such file, or it is in another encoding, has a reserved character or no
+    have several. Raises UserError: there is no such file, or it is in another encoding, has a reserved character or no
     document.
     """
     documents = [line for _, line in read_lines(path)]
@@ -37,7 +37,7 @@ def read_documents(path: Path) -> list[str]:
 def read_text(path: Path) -> str:
     """Read a whole file as one text, empty lines and the final newline or its absence included; a line ends in LF.
 
-    Raises StudyError: as `read_documents`, or the text has fewer than two characters or is white space alone.
+    Raises UserError: as `read_documents`, or the text has fewer than two characters or is white space alone.
     """
     text = "\n".join(_lines(path))
     if len(text) < 2 or not text.strip():
@@ -45,7 +45,7 @@ def read_text(path: Path) -> str:
     return text
 
 
-def cut(text: str, length: int) -> list[str]:
+def chunks(text: str, length: int) -> list[str]:
     """Cut a text into documents of `length` characters; the last one has what is left."""
     return [text[start : start + length] for start in range(0, len(text), length)]
 
@@ -57,7 +57,7 @@ def read_questions(path: Path, *, labelled: bool | None, context: int, name_of: 
     context: how many characters the model reads. `question⁇place⁇` has to fit into one more, which is only predicted;
     without an answer there has to be room for a place of one character. name_of: finds whom a question asks about; by
     default its form is `Where was NAME born?`, and it may have two places, as nine of the assignment's have.
-    Raises StudyError: as `read_documents`, or a tab is missing or too many, a question or place is empty, a question
+    Raises UserError: as `read_documents`, or a tab is missing or too many, a question or place is empty, a question
     has another form, is too long or, with `name_of`, has two places, or there is no question.
     """
     rows = [*read_lines(path)]
@@ -80,7 +80,7 @@ def read_questions(path: Path, *, labelled: bool | None, context: int, name_of: 
 
 
 def _check_places(path: Path, questions: list[Question]) -> None:
-    """Raise StudyError where a question has two places, other than in spelling."""
+    """Raise UserError where a question has two places, other than in spelling."""
     first: dict[str, Question] = {}
     for question in questions:
         first.setdefault(question.question, question)
@@ -140,7 +140,7 @@ def fields(line: str) -> list[str]:
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Read the lines that are not blank, each with its 1-based row. Raises StudyError: see `read_documents`.
+    """Read the lines that are not blank, each with its 1-based row. Raises UserError: see `read_documents`.
 
     A row of a spreadsheet, whose cells in quotes may have several lines, is one line, with spaces for the breaks.
     """
@@ -187,7 +187,7 @@ def _text(path: Path) -> str:
     try:
         content = path.read_bytes()
     except FileNotFoundError:
-        raise StudyError(f"{path}: there is no such file; `dvc repro` makes it") from None
+        raise UserError(f"{path}: there is no such file; `dvc repro` makes it") from None
     if content.startswith(ZIP):
         raise _fault(path, 1, "this is an Excel file or another zip", "save it as text with tabs between the columns")
     if b"\0" in content and not content.startswith(UTF_16):
@@ -201,5 +201,5 @@ def _text(path: Path) -> str:
         raise _fault(path, row, what, "save the file as UTF-8") from None
 
 
-def _fault(path: Path, row: int, what: str, advice: str) -> StudyError:
-    return StudyError(f"{path}:{row}: {what}; {advice}")
+def _fault(path: Path, row: int, what: str, advice: str) -> UserError:
+    return UserError(f"{path}:{row}: {what}; {advice}")

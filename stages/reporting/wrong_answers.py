@@ -17,7 +17,13 @@ TRAINED = {"never": 0, "once": 1, "2 to 5 times": 2, "more often": 6}  # heading
 MOST_WRONG = (2, 5)  # percent of the given answers
 # origin: heading, of answers that stand in no page of the name
 ELSEWHERE = {"training_answer": "training answer", "corpus": "other page", "hallucination": "nowhere", "empty": "empty"}
-KINDS = {"correct": "correct", "own_page": "choice", "retrieval": "retrieval", **ELSEWHERE, "lacks": "page lacks it"}
+ERROR_KINDS = {
+    "correct": "correct",
+    "own_page": "choice",
+    "retrieval": "retrieval",
+    **ELSEWHERE,
+    "lacks": "page lacks it",
+}
 
 Array = npt.NDArray[np.float64]
 
@@ -32,7 +38,7 @@ def kinds_table(evaluations: Sequence[Evaluation]) -> Markdown:
         origins = evaluation.origins.query("asked == 'dev' and init == 'pretrained'")
         has_answer = origins.row.isin(evaluation.extraction.row)
         kind = origins.origin.where(has_answer | (origins.origin == "correct"), "lacks")
-        rows[evaluation.variant] = {title: (kind == name).mean() for name, title in KINDS.items()}
+        rows[evaluation.variant] = {title: (kind == name).mean() for name, title in ERROR_KINDS.items()}
         rows[evaluation.variant]["retrieval"] = kind.isin(ELSEWHERE).mean()
     return shares_table("variant", rows)
 

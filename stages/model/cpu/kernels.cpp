@@ -1,8 +1,11 @@
-// Causal softmax attention over sequences of different lengths that lie one after the other, without PAD.
+// The kernels: causal softmax attention over sequences of different lengths that lie one after the other, without PAD,
+// and dropout in one pass over memory. varlen_attention.py and ops.py have the meaning; kernels.py mirrors the structs.
 //
-// One sequence and head after the other: its queries, keys and values, some kilobytes, stay in the nearest cache from
-// the first product to the last, as float32 whatever the numbers' type; scores are never written to memory. The
-// backward pass computes them anew (Dao et al. 2022, arXiv 2205.14135). varlen_attention.py has the meaning.
+// Compiled once for float32 and once, with -DBFLOAT16, for bfloat16; arithmetic is float32. Attention takes one sequence
+// and head after the other: its queries, keys and values, some kilobytes, stay in the nearest cache from the first
+// product to the last; scores are never written to memory. The backward pass computes them anew (Dao et al. 2022, arXiv
+// 2205.14135). What is dropped depends on a value's offset and the seed alone, so dropout's way back is the same call on
+// the gradient, on any number of threads.
 #include <type_traits>
 
 #include "arithmetic.h"
@@ -145,7 +148,7 @@ void spread(const float *weights, int64_t length, const float *rows, int64_t wid
     });
 }
 
-// A call of `attention`; kernels.py mirrors it. Queries, keys and values are columns of arrays whose rows,
+// A call of `attention`. Queries, keys and values are columns of arrays whose rows,
 // one a character, are their strides apart. Equal groups of query heads share keys, and equal groups values: as large
 // ones, or parts of them.
 struct Attention {
@@ -346,6 +349,16 @@ void backward(const Attention &a) {
     }
 }
 
+constexpr int64_t RUN = 4096;  // values that a thread of `dropout` takes at once
+
+struct DropoutCall {
+    const number *x;
+    number *result;
+    int64_t values;
+    double dropout_rate;
+    uint64_t seed;
+};
+
 }  // namespace
 
 // outputs and sums; or, where there is a gradient of the outputs, those of queries, keys, values and biases.
@@ -354,4 +367,18 @@ extern "C" void attention(const Attention &call) {
         forward(call);
     else
         backward(call);
+}
+
+extern "C" void dropout(const DropoutCall &call) {
+    const Dropout shared(call.seed, call.dropout_rate);
+#pragma omp parallel for schedule(static)
+    for (int64_t start = 0; start < call.values; start += RUN) {
+        const int64_t count = std::min(RUN, call.values - start);
+        const number *x = call.x + start;
+        number *result = call.result + start;
+        const Dropout own = shared;  // in registers
+        const uint32_t base = static_cast<uint32_t>(start);
+#pragma omp simd
+        for (int64_t i = 0; i < count; ++i) write(result[i], read(x[i]) * own.factor(base + static_cast<uint32_t>(i)));
+    }
 }

@@ -10,8 +10,8 @@ from zipfile import ZipFile
 import pytest
 
 from stages.corpus.questions import Question
-from stages.sources.reading import read_documents, read_questions, read_text
-from stages.system.errors import StudyError, error_line
+from stages.sources.parsing import read_documents, read_questions, read_text
+from stages.system.errors import UserError, error_line
 
 ODA = "Where was Oda Quill born?"
 TAM = "Where was Tam Brae born?"
@@ -28,7 +28,7 @@ def write(folder: Path, content: str | bytes) -> Path:
 
 def fault(path: Path, read: Reader = LABELLED) -> str:
     """What is said, after its path, of a file that must be refused; checked to be one printable line."""
-    with pytest.raises(StudyError) as caught:
+    with pytest.raises(UserError) as caught:
         read(path)
     message = error_line(str(caught.value)).removeprefix("error: ")
     assert message.isprintable() and "; " in message and len(message) < 400
