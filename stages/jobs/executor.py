@@ -105,6 +105,8 @@ def complete_here(jobs: Sequence[Job], missing: Sequence[Job], side_by_side: int
                 executor.submit(check_variants, jobs).result()  # there torch is loaded anyway
                 carry_out_all(left, submit, lambda: workers, stop, halt, watch, lambda: sum(shares))
             except BrokenProcessPool as error:
+                if stop.requested():  # by a signal to processes that were starting
+                    raise KeyboardInterrupt(f"stopped{stop.reason}; {AGAIN}") from error
                 breaks = breaks + 1 if all(job.result is None for job in left) else 1
                 if breaks == MOST_BREAKS:
                     raise UserError(f"processes were killed {breaks} times (out of memory?); {AGAIN}") from error

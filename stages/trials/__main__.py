@@ -1,12 +1,13 @@
 """Train what a study lacks, add a row as each training ends, and write its page."""
 
+from contextlib import suppress
 from math import ceil, inf
 from statistics import median
 
 from stages.jobs.executor import complete, threads
 from stages.jobs.job import ROW_FILE, Job
 from stages.settings import Settings, load
-from stages.system.errors import Parser, command
+from stages.system.errors import Parser, UserError, command
 from stages.system.files import read_json
 from stages.trials.cells import in_turns, job_of
 from stages.trials.study.page import write_study
@@ -70,7 +71,8 @@ def print_plan(plan: Plan) -> None:
     if missing and not waits and an_epoch:
         usual = median(an_epoch.values())
         hours = sum(epochs[cell] * an_epoch.get(cell.variant, usual) for cell in missing) / 3600
-        print(f"about {hours:.1f} hours of one core, by rows of recipe {plan.study.recipe}")
+        duration = f"{hours:.1f} hours" if hours >= 1 else f"{ceil(60 * hours)} minutes"
+        print(f"about {duration} of one core, by rows of recipe {plan.study.recipe}")
     elif missing:
         print("nobody has measured how long that takes")
 
@@ -89,8 +91,11 @@ def seconds_an_epoch(plan: Plan) -> dict[str, float]:
     """Return the median seconds an epoch by variant: of the study's rows, else of all rows of its recipe."""
     rows = [*plan.rows.values()]
     if not any(row.seconds > 0 and row.epochs for row in rows):
-        others = (Plan(name, plan.params) for name in studies())
-        rows = [row for other in others if other.study.recipe == plan.study.recipe for row in other.rows.values()]
+        rows = []
+        for name in studies():
+            with suppress(UserError):  # a faulty file of another study is no matter of this one
+                other = Plan(name, plan.params)
+                rows += other.rows.values() if other.study.recipe == plan.study.recipe else []
     by_variant: dict[str, list[float]] = {}
     for row in rows:
         if row.seconds > 0 and row.epochs:

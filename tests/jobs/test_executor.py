@@ -151,6 +151,16 @@ def test_a_stop_while_jobs_wait_for_a_process_is_told_in_one_line(tmp_path: Path
     assert "Traceback" not in stderr and len({path.parent for path in checkpoints(project)}) <= 2
 
 
+def test_a_stop_that_reaches_processes_while_they_start_is_a_stop(project: Path) -> None:
+    process = begin(project)
+    (starting,) = wait_for(lambda: children(process.pid))
+    process.send_signal(signal.SIGTERM)
+    os.kill(starting, signal.SIGTERM)  # as a signal to the group does
+    code, stderr = ended(process)
+    assert (code, stderr.splitlines()[-1]) == (130, "stopped; the same command goes on from there")
+    assert not (project / OUTPUT).exists()
+
+
 def test_processes_end_when_the_stage_is_killed(project: Path, undisturbed: dict[str, bytes]) -> None:
     process = begin(project)
     wait_for(lambda: checkpoints(project))

@@ -12,7 +12,7 @@ from scipy import stats
 from stages.reporting.statistics import accuracy_interval, wilson
 from stages.trials.study import plan as plans
 from stages.trials.study.groups import Group, axis_of, groups_of, interval
-from stages.trials.study.page import write_study
+from stages.trials.study.page import apart, write_study
 from stages.trials.study.plan import Plan
 from stages.trials.study.row import MEASURES, Cell, Row, write_rows
 from tests.support.pages import committed
@@ -118,3 +118,7 @@ def test_a_study_with_rows_has_a_stage_and_a_page_and_no_other_has_a_stage() -> 
     stages = yaml.safe_load((ROOT / "stages/trials/dvc.yaml").read_text(encoding="utf-8"))["stages"]
     assert sorted(stages) == STUDIES  # else `dvc commit` and `dvc status` would miss files
     assert all((ROOT / "reports/trials" / name / "page/report.md").is_file() for name in STUDIES)
+
+
+def test_labels_that_would_touch_are_left_out() -> None:
+    assert apart([32, 36, 64, 72, 128, 144]) == [0, 2, 3, 4, 5] and apart([1.0]) == [0]

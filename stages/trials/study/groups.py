@@ -33,7 +33,8 @@ class Group:
     def name(self, keys: Sequence[str]) -> str:
         """Return the values of these keys, as words."""
         named = [key for key in keys if key in self.values]
-        return ", ".join(str(self.values[key]) if key in NAMES else short_name(key, self.values[key]) for key in named)
+        words = [str(self.values[key]) if key in NAMES else short_name(key, self.values[key]) for key in named]
+        return ", ".join(dict.fromkeys(words))  # a change may have the name of its variant
 
     def figures(self, measure: Measure) -> list[float]:
         """Return a measure of each training that has it."""

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from math import nan
+from math import log, nan
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ from stages.trials.study.row import MEASURES, REPORTS, Measure, Row
 
 TEMPLATE = Path(__file__).with_name("study.md.jinja")
 MOST_GROUPS = 40  # that a figure has rows for
+LEAST_APART = 0.05  # of the axis, between two labels
 FACTOR = 8  # between the largest and the least value: from here on the axis is logarithmic
 MOST_DIFFERENCES = 16  # of a table that one still reads
 LEAST_OF_OVERVIEW = 13  # groups
@@ -169,6 +170,16 @@ def study_figure(groups: Sequence[Group], measures: Sequence[Measure]) -> Figure
     return draw_rows(groups, shares) if shares and 1 < len(groups) <= MOST_GROUPS else None
 
 
+def apart(places: Sequence[float]) -> list[int]:
+    """Return the indices of ascending places whose labels do not touch, the first among them."""
+    least = LEAST_APART * (places[-1] - places[0])
+    kept = [0]
+    for number, place in enumerate(places[1:], 1):
+        if place - places[kept[-1]] >= least:
+            kept.append(number)
+    return kept
+
+
 def draw_lines(groups: Sequence[Group], measures: Sequence[Measure], key: str) -> Figure:
     """Draw one or two measures over a swept number, a panel each: a line joins what else is the same."""
     groups = [group for group in groups if key in group.values]
@@ -191,10 +202,12 @@ def draw_lines(groups: Sequence[Group], measures: Sequence[Measure], key: str) -
         if measure.is_percent:
             axes.set_ylim(-2, 102)
     values = sorted({group.values[key] for group in groups})
-    if values[0] > 0 and values[-1] / values[0] >= FACTOR:
+    is_log = values[0] > 0 and values[-1] / values[0] >= FACTOR
+    if is_log:
         panels[-1].set_xscale("log")
         panels[-1].xaxis.set_minor_locator(NullLocator())
-    panels[-1].set_xticks(values, [f"{value:g}" for value in values])
+    ticks = apart([log(value) if is_log else value for value in values])
+    panels[-1].set_xticks([values[tick] for tick in ticks], [f"{values[tick]:g}" for tick in ticks])
     panels[-1].set_xlabel(title_of(key))
     if len(lines) > 1:
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
