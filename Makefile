@@ -41,7 +41,7 @@ endif
 		rm -rf .venv; fi
 	@$(BIN)/python -c 'import pip; $(FITS)' 2>/dev/null || \
 		$(PYTHON) -m venv --clear "$$(cd -P ./.venv 2>/dev/null && pwd || echo .venv)"  # it makes none where a link lies
-	@echo "Installing into .venv what requirements.lock lists, 1.6 GB with torch for CPUs: a minute or more."
+	@echo "Installing into .venv what requirements.lock lists, 1.7 GB with torch for CPUs: a minute or more."
 	@$(INSTALL) -r requirements.txt -c requirements.lock
 	@echo "$(CURDIR)" > $@
 
