@@ -13,7 +13,7 @@ from scipy import stats  # type: ignore[import-untyped]
 
 from stages.reporting.html import write_page
 from stages.reporting.markdown import Markdown, fill, p_value, short, table
-from stages.reporting.style import BLUE, GREY, INK, WIDTH, looks, styled, svg
+from stages.reporting.style import BLUE, GREY, INK, SMALL, looks, styled, svg
 from stages.settings import load
 from stages.system.errors import Parser, UserError, command
 from stages.trials.study.plan import Plan
@@ -26,6 +26,7 @@ PLAIN = "practice_0"  # the change without practice, with one phrasing
 PHRASINGS = {1: PLAIN, 2: "phrasings_2", 4: "phrasings_4", 8: "phrasings_8"}  # number → change
 PRACTICE = {0.0: PLAIN, 0.1: "practice_10", 0.3: "practice_30", 0.9: "practice_90"}  # share → change
 NOT_REACHED = 16.0  # phrasings that a mixer counts with which 8 do not bring to HALF
+LEVEL = 0.05  # of Friedman's test
 HALF = 0.5  # of the bits in page form
 
 
@@ -82,6 +83,7 @@ def write_exchange(rows: pd.DataFrame, variants: int) -> None:
         of=variants,
         matched=[*matched],
         friedman=(friedman.statistic, p_value(friedman.pvalue)) if friedman else None,
+        differ=friedman is not None and friedman.pvalue < LEVEL,
         inverse=stats.spearmanr(transfer, answers).statistic,
         spread=reached.max() / reached.min() if len(matched) else nan,
         reached=(reached < NOT_REACHED).sum(),
@@ -107,7 +109,7 @@ def phrasings_to_half(ratios: Sequence[float]) -> float:
 
 def results_table(means: pd.DataFrame, to_half: pd.Series) -> Markdown:
     """Return a row a mixer: stored, bits of a question by phrasings, answers by practice, phrasings to half."""
-    header = ["mixer", "stored, %", "bits in page form"]
+    header = ["mixer", "stored, %", "with 8 phrasings", "with practice 0.9", "bits in page form"]
     header += [f"bits of a question, {number} phrasing{'s' if number > 1 else ''}" for number in PHRASINGS]
     header += [f"answered, practice {share:g}, %" for share in PRACTICE] + ["phrasings to half"]
     lines = []
@@ -117,31 +119,32 @@ def results_table(means: pd.DataFrame, to_half: pd.Series) -> Markdown:
         bits = [f"{mixer.question_bits[change]:.1f}" for change in PHRASINGS.values()]
         shares = [f"{100 * mixer.answered[change]:.1f}" for change in PRACTICE.values()]
         half = f"{to_half[str(name)]:.1f}" if to_half[str(name)] < NOT_REACHED else "over 8"
-        lines.append([str(name), stored, f"{mixer.page_bits[PLAIN]:.1f}", *bits, *shares, half])
+        others = [f"{100 * mixer.page_stored[change]:.1f}" for change in (PHRASINGS[8], PRACTICE[0.9])]
+        lines.append([str(name), stored, *others, f"{mixer.page_bits[PLAIN]:.1f}", *bits, *shares, half])
     return table(header, lines)
 
 
 def draw(means: pd.DataFrame) -> Figure:
     """Draw answers with practice against transfer without, and transfer against the number of phrasings."""
-    figure = Figure(figsize=(WIDTH, 3.9), layout="constrained")
-    left, right = figure.subplots(1, 2)
+    figure = Figure(figsize=(SMALL, 7.4), layout="constrained")
+    above, below = figure.subplots(2, 1)
     look = looks([*means.index], [*means.index][:7])
     for name, mixer in means.iterrows():
         x, y = mixer.question_bits[PLAIN], 100 * mixer.answered["practice_90"]
-        left.scatter(x, y, s=26, color=BLUE if mixer.page_stored[PLAIN] >= MATCHED else GREY)
-        left.annotate(str(name), (x, y), (4, 3), textcoords="offset points", fontsize=7, color=INK)
+        above.scatter(x, y, s=26, color=BLUE if mixer.page_stored[PLAIN] >= MATCHED else GREY)
+        above.annotate(str(name), (x, y), (4, 3), textcoords="offset points", fontsize=7, color=INK)
         dash, colour = look[str(name)]
         ratios = 100 * mixer.ratio[[*PHRASINGS.values()]]
-        right.plot([*PHRASINGS], ratios, dash, color=colour, linewidth=1.4, label=str(name))
-    left.set_xlabel("bits of a question, without practice")
-    left.set_ylabel("answered after practice (%)")
-    right.axhline(100 * HALF, color=GREY, linestyle=":", linewidth=1)
-    right.set_xscale("log", base=2)
-    right.set_xticks([*PHRASINGS], map(str, PHRASINGS))
-    right.set_xlabel("phrasings of each fact, without practice")
-    right.set_ylabel("a question's bits, of those in page form (%)")
-    right.legend(fontsize=7, ncols=2)
-    for axes in (left, right):
+        below.plot([*PHRASINGS], ratios, dash, color=colour, linewidth=1.4, label=str(name))
+    above.set_xlabel("bits of a question, without practice")
+    above.set_ylabel("answered after practice (%)")
+    below.axhline(100 * HALF, color=GREY, linestyle=":", linewidth=1)
+    below.set_xscale("log", base=2)
+    below.set_xticks([*PHRASINGS], map(str, PHRASINGS))
+    below.set_xlabel("phrasings of each fact, without practice")
+    below.set_ylabel("a question's bits, of those in page form (%)")
+    below.legend(fontsize=7, ncols=2)
+    for axes in (above, below):
         axes.grid(zorder=0)
     return figure
 
