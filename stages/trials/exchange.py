@@ -143,7 +143,7 @@ def draw(means: pd.DataFrame) -> Figure:
     below.set_xticks([*PHRASINGS], map(str, PHRASINGS))
     below.set_xlabel("phrasings of each fact, without practice")
     below.set_ylabel("a question's bits, of those in page form (%)")
-    below.legend(fontsize=7, ncols=2)
+    figure.legend(*below.get_legend_handles_labels(), loc="outside lower center", fontsize=7, ncols=4)
     for axes in (above, below):
         axes.grid(zorder=0)
     return figure
