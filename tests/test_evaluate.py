@@ -37,7 +37,7 @@ def test_the_metrics_are_the_means_of_the_variant_that_is_best_on_dev(
 ) -> None:
     scores = {"rope": [(1, 70), (3, 80)], "vanilla": [(9, 50), (9, 90)], "nope": [(2, 85), (1, 60)]}
     jobs = [
-        SimpleNamespace(variant=variant, facts={"dev": {"scratch": scratch, "pretrained": pretrained}})
+        SimpleNamespace(variant=variant, record={"dev": {"scratch": scratch, "pretrained": pretrained}})
         for variant, seeds in scores.items()
         for scratch, pretrained in seeds
     ]

@@ -126,7 +126,7 @@ def test_a_result_is_found_in_work_or_published_for_any_selection() -> None:
     publish([job], output)
     shutil.rmtree("work")
     assert job.result == output / "rope/seed-1"
-    assert sorted(path.name for path in job.result.iterdir()) == [RECORD, "file.tsv"]
+    assert sorted(path.name for path in job.result.iterdir()) == ["file.tsv", RECORD]
     (output / "rope/seed-1" / RECORD).unlink()  # without its record it is none
     assert job.result is None
 
