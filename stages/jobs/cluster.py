@@ -122,8 +122,6 @@ def complete_on_cluster(jobs: Sequence[Job], address: str, watch: Watch) -> None
 
 def _receive(job: Job, sent: "Future[Any]", received: "Future[Any]") -> None:
     """Write a job's result into its folder, and tell how it ended."""
-    if not received.set_running_or_notify_cancel():
-        return
     try:
         ended = sent.result()
         if ended.returncode:

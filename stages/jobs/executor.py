@@ -106,7 +106,7 @@ def complete_here(jobs: Sequence[Job], missing: Sequence[Job], side_by_side: int
                 carry_out_all(left, submit, lambda: workers, stop, halt, watch, lambda: sum(shares))
             except BrokenProcessPool as error:
                 if stop.requested():  # by a signal to processes that were starting
-                    raise KeyboardInterrupt(f"stopped{stop.reason}; {AGAIN}") from error
+                    raise _stopped(stop) from error
                 breaks = breaks + 1 if all(job.result is None for job in left) else 1
                 if breaks == MOST_BREAKS:
                     raise UserError(f"processes were killed {breaks} times (out of memory?); {AGAIN}") from error
@@ -149,9 +149,13 @@ def carry_out_all(
         if failed or stop.requested() or time.monotonic() > watch.until:
             waiting.clear()
     if stop.requested():
-        raise KeyboardInterrupt(f"stopped{stop.reason}; {AGAIN}")
+        raise _stopped(stop)
     if failed:
         raise failed
+
+
+def _stopped(stop: Stop) -> KeyboardInterrupt:
+    return KeyboardInterrupt(f"stopped{stop.reason}; {AGAIN}")
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from scipy import stats  # type: ignore[import-untyped]
 
 from stages.reporting.html import write_page
-from stages.reporting.markdown import Markdown, fill, p_value, short, table
+from stages.reporting.markdown import Markdown, fill, short, table
 from stages.reporting.style import BLUE, GREY, INK, SMALL, looks, styled, svg
 from stages.settings import load
 from stages.system.errors import Parser, UserError, command
@@ -25,8 +25,8 @@ MATCHED = 0.95  # share of the places' bits that a matched mixer has stored
 PLAIN = "practice_0"  # the change without practice, with one phrasing
 PHRASINGS = {1: PLAIN, 2: "phrasings_2", 4: "phrasings_4", 8: "phrasings_8"}  # number → change
 PRACTICE = {0.0: PLAIN, 0.1: "practice_10", 0.3: "practice_30", 0.9: "practice_90"}  # share → change
+MOST_PRACTICE = PRACTICE[0.9]
 NOT_REACHED = 16.0  # phrasings that a mixer counts with which 8 do not bring to HALF
-LEVEL = 0.05  # of Friedman's test
 HALF = 0.5  # of the bits in page form
 
 
@@ -64,7 +64,7 @@ def write_exchange(rows: pd.DataFrame, variants: int) -> None:
         index="world", columns="variant", values="ratio"
     )
     friedman = stats.friedmanchisquare(*ratios.to_numpy().T) if len(matched) > 2 else None
-    transfer, answers = means.question_bits[PLAIN], means.answered["practice_90"]
+    transfer, answers = means.question_bits[PLAIN], means.answered[MOST_PRACTICE]
     to_half = means.ratio[[*PHRASINGS.values()]].apply(lambda of_mixer: phrasings_to_half([*of_mixer]), axis=1)
     explained = {
         "rate": means.rate[PLAIN],
@@ -82,8 +82,7 @@ def write_exchange(rows: pd.DataFrame, variants: int) -> None:
         mixers=len(means),
         of=variants,
         matched=[*matched],
-        friedman=(friedman.statistic, p_value(friedman.pvalue)) if friedman else None,
-        differ=friedman is not None and friedman.pvalue < LEVEL,
+        friedman=friedman,
         inverse=stats.spearmanr(transfer, answers).statistic,
         spread=reached.max() / reached.min() if len(matched) else nan,
         reached=(reached < NOT_REACHED).sum(),
@@ -119,7 +118,7 @@ def results_table(means: pd.DataFrame, to_half: pd.Series) -> Markdown:
         bits = [f"{mixer.question_bits[change]:.1f}" for change in PHRASINGS.values()]
         shares = [f"{100 * mixer.answered[change]:.1f}" for change in PRACTICE.values()]
         half = f"{to_half[str(name)]:.1f}" if to_half[str(name)] < NOT_REACHED else "over 8"
-        others = [f"{100 * mixer.page_stored[change]:.1f}" for change in (PHRASINGS[8], PRACTICE[0.9])]
+        others = [f"{100 * mixer.page_stored[change]:.1f}" for change in (PHRASINGS[8], MOST_PRACTICE)]
         lines.append([str(name), stored, *others, f"{mixer.page_bits[PLAIN]:.1f}", *bits, *shares, half])
     return table(header, lines)
 
@@ -130,7 +129,7 @@ def draw(means: pd.DataFrame) -> Figure:
     above, below = figure.subplots(2, 1)
     look = looks([*means.index], [*means.index][:7])
     for name, mixer in means.iterrows():
-        x, y = mixer.question_bits[PLAIN], 100 * mixer.answered["practice_90"]
+        x, y = mixer.question_bits[PLAIN], 100 * mixer.answered[MOST_PRACTICE]
         above.scatter(x, y, s=26, color=BLUE if mixer.page_stored[PLAIN] >= MATCHED else GREY)
         above.annotate(str(name), (x, y), (4, 3), textcoords="offset points", fontsize=7, color=INK)
         dash, colour = look[str(name)]

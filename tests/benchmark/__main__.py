@@ -25,7 +25,7 @@ from stages.plain.model import PlainGPT
 from stages.plain.training import PlainTrainer
 from stages.settings import load
 from stages.system.errors import Parser, command
-from stages.system.files import read_json, write_json
+from stages.system.files import PREPARED, read_json, write_json
 from stages.training import loop
 from stages.training.phases import pretraining
 from stages.training.trainer import trainer_for
@@ -167,7 +167,7 @@ def compared(
 
 def row(experiment: Experiment, rounds: int, compiles: bool) -> dict[str, Any]:
     """The row of a variant on a recipe."""
-    prepared = Prepared.load(Path("data/prepared") / experiment.recipe_name)
+    prepared = Prepared.load(PREPARED / experiment.recipe_name)
     workload, backend = Workload(experiment, prepared), experiment.backend
     runs = {"plain": workload.plain_step(), "study": workload.study_step()}
     runs["product"], product_flop = workload.product()

@@ -17,6 +17,8 @@ from stages.model.ops import dropout
 from tests.support.project import nobody
 from tests.support.tiny import SETTINGS, packing_of
 
+TOLD = "KNOWLEDGE_ACCESS_TOLD_OF_KERNELS"
+
 
 @pytest.mark.parametrize(
     ("compiler", "reason"),
@@ -39,7 +41,7 @@ def test_what_is_lost_without_kernels_is_told_once_in_one_line(
         (tmp_path / name).chmod(0o755)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CXX", raising=False)
-    monkeypatch.setenv("KNOWLEDGE_ACCESS_TOLD_OF_KERNELS", "")
+    monkeypatch.setenv(TOLD, "")
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     if "home" in reason:
@@ -49,9 +51,7 @@ def test_what_is_lost_without_kernels_is_told_once_in_one_line(
         assert kernels._libraries.__wrapped__() is None
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"kernels not compiled, so {kernels.WITHOUT}") and reason in line
-    assert (
-        os.environ["KNOWLEDGE_ACCESS_TOLD_OF_KERNELS"] and not (tmp_path / "~").exists()
-    )  # processes that this one starts say nothing
+    assert os.environ[TOLD] and not (tmp_path / "~").exists()  # processes that this one starts say nothing
 
 
 def test_switched_off_kernels_do_not_serve() -> None:
