@@ -9,7 +9,7 @@ import torch
 from hypothesis import settings
 
 from stages.experiment.backend import choose_backend
-from stages.model.cpu.kernels import identity, use_kernels
+from stages.model.cpu.library import identity, use_kernels
 from tests.support.tiny import SETTINGS
 
 pytest_plugins = ["tests.support.talking"]

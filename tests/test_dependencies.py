@@ -2,9 +2,10 @@
 
 import ast
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -12,10 +13,25 @@ import yaml
 from stages.jobs.job import KINDS
 from tests.support.tiny import BUILT_IN, ROOT, VARIANTS
 
+
+def resolved(name: str, stage: Any) -> Iterator[tuple[str, Any]]:
+    """Each stage that an entry of dvc.yaml stands for, by its name: `page@muon` of the `foreach` of `page`."""
+    if "foreach" not in stage:
+        yield name, stage
+        return
+    for key in stage["foreach"]:
+        values = {"key": key, "item": key}
+        if isinstance(stage["foreach"], dict):
+            values |= {f"item.{field}": value for field, value in stage["foreach"][key].items()}
+        text = re.sub(r"\$\{([\w.]+)\}", lambda match, values=values: values[match[1]], yaml.safe_dump(stage["do"]))
+        yield f"{name}@{key}", yaml.safe_load(text)
+
+
 STAGES = {
     f"{file.parent.relative_to(ROOT)}/{name}": stage
     for file in (ROOT / "dvc.yaml", *sorted((ROOT / "stages").rglob("dvc.yaml")))
-    for name, stage in yaml.safe_load(file.read_text(encoding="utf-8"))["stages"].items()
+    for entry in yaml.safe_load(file.read_text(encoding="utf-8"))["stages"].items()
+    for name, stage in resolved(*entry)
 }
 # What every stage imports and what reaches a result through params.yaml alone
 EXEMPT = ("stages/settings/", "stages/system/", "stages/jobs/", "stages/__init__.py")

@@ -57,7 +57,7 @@ def test_commands_name_what_exists(page: str, text: str) -> None:
         assert find_spec(module), module
     for name in re.findall(r"python -m stages (\w+)", text):
         assert name in COMMANDS, name
-    for target in re.findall(r"\bdvc (?:repro|exp run)(?: --\w+)* (\w[\w/.:]*\w)", text):
+    for target in re.findall(r"\bdvc (?:repro|exp run)(?: --\w+)* (\w[\w/.:@]*\w)", text):
         stage = target.replace("dvc.yaml:", "") if "/" in target else f"./{target}"
         assert stage in STAGES or (ROOT / target).is_file(), target
     for key in re.findall(r"-S '?([\w.]+)=", text):

@@ -40,9 +40,8 @@ LAST_NUMBER = 6  # that of all later candidates, too
 PENALTY = 0.3  # on half the sum of the squared coefficients
 # Rows of pages, each with an answer that stands in it, and the answers to all questions about the page
 Answered = Sequence[tuple[int, str, Counter[str]]]
-LabelledSpans = tuple[
-    np.ndarray, np.ndarray
-]  # (spans, features) of a page's spans, and (spans,) which of them are the answer
+# (spans, features) of a page's spans, and (spans,) which of them are the answer
+LabelledSpans = tuple[np.ndarray, np.ndarray]
 
 
 class Spans:
@@ -72,9 +71,8 @@ class Spans:
         self.follows, self.precedes = follows >= least, precedes >= least  # (characters of the vocabulary,)
 
         self.most = min(MOST_PIECES, max(len(self.pieces(vocabulary.encode(answer))[0]) for _, answer in answered))
-        self.shown_kinds = np.where(
-            self.kinds == SIGN, SIGN + np.arange(len(self.kinds)), self.kinds
-        )  # each sign is one
+        each_sign = SIGN + np.arange(len(self.kinds))  # is a kind of its own
+        self.shown_kinds = np.where(self.kinds == SIGN, each_sign, self.kinds)
         characters = zip(vocabulary.characters, self.kinds == DIGIT, strict=True)
         self.characters = ["0" if digit else character for character, digit in characters]
 

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from stages.experiment.provenance import precision
-from stages.model.cpu import kernels
+from stages.model.cpu import library
 from stages.model.cpu.processor import MULTIPLY_BFLOAT16, processor_class, processor_name
 from stages.settings import Compute
 from stages.system.errors import UserError, tell_once
@@ -41,7 +41,7 @@ class Backend:
     @property
     def kernels(self) -> str:
         """What computes between the matrix products: the compiled kernels, by their identity, or torch."""
-        return kernels.identity() if self.device.type == "cpu" else "torch"
+        return library.identity() if self.device.type == "cpu" else "torch"
 
     def seed(self, number: int) -> None:
         """Seed the generator that draws on the device; torch.manual_seed takes 0.1 ms to seed those of all devices."""
@@ -69,7 +69,7 @@ def choose_backend(compute: Compute) -> Backend:
         torch.use_deterministic_algorithms(compute.deterministic)
     # no operation here reads memory that it has not written
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
-    kernels.use_kernels(compute.kernels == "auto")
+    library.use_kernels(compute.kernels == "auto")
     if finds_cuda:
         _choose_cuda_kernels()
     device = torch.device("cuda" if finds_cuda else "cpu")

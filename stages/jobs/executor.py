@@ -17,7 +17,6 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -38,11 +37,10 @@ Submit = Callable[[Job], "Future[Any]"]
 
 @dataclass(frozen=True)
 class Watch:
-    """What goes on while jobs run: the bar, what is called with each that ended, and after when none starts."""
+    """What goes on while jobs run: the bar, and what is called with each that ended."""
 
     bar: progress.Jobs
     ended: Callable[[Job], None]
-    until: float  # by time.monotonic
 
 
 def complete(
@@ -51,18 +49,16 @@ def complete(
     missing: Sequence[Job],
     side_by_side: int,
     ended: Callable[[Job], None] = lambda job: None,
-    hours: float = inf,
 ) -> None:
     """Run a stage's missing jobs. jobs: all jobs of the stage.
 
-    side_by_side: into how many parts a CPU's threads are divided; ended: is called with each job that ended; hours:
-    no job starts after this time.
+    side_by_side: into how many parts a CPU's threads are divided; ended: is called with each job that ended.
     Raises UserError: a variant is faulty, and nothing has begun; or a job failed, and the others were stopped. Raises
     KeyboardInterrupt: after a signal to stop, or when the parent is gone; trainings leave checkpoints.
     """
     params = jobs[0].params
     bar = progress.Jobs(stage, len(jobs), len(jobs) - len(missing))
-    watch = Watch(bar, ended, time.monotonic() + 3600 * hours)
+    watch = Watch(bar, ended)
     try:
         if params.compute.cluster:
             from stages.jobs.cluster import complete_on_cluster  # it needs a package that others can do without
@@ -95,7 +91,7 @@ def complete_here(jobs: Sequence[Job], missing: Sequence[Job], side_by_side: int
     workers = min(len(missing), 1 if on_gpu else threads() // each)
     os.environ["OMP_NUM_THREADS"] = str(each)  # read by the processes that are started from now on
     breaks = 0
-    while left := [job for job in missing if job.result is None and time.monotonic() < watch.until]:
+    while left := [job for job in missing if job.result is None]:
         with pool(workers) as (executor, halt, shares), stop_requests() as stop:
 
             def submit(job: Job, executor: Executor = executor) -> Future[Any]:
@@ -144,10 +140,9 @@ def carry_out_all(
                 watch.ended(job)
         if failed or stop.requested():
             halt()
+            waiting.clear()
         else:
             watch.bar.show(shares())
-        if failed or stop.requested() or time.monotonic() > watch.until:
-            waiting.clear()
     if stop.requested():
         raise _stopped(stop)
     if failed:

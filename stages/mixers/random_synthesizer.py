@@ -13,8 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from stages.model.attention import ValueCache, lower_triangle
+from stages.model.cpu.kernels import dropout
 from stages.model.mixer import Mixer, merge_heads, split_heads
-from stages.model.ops import dropout
 from stages.settings import ModelSettings, Section
 
 

@@ -9,9 +9,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from stages.model.cpu.varlen_attention import Angles, attend_varlen, head_size_of, serves
+from stages.model.cpu.kernels import Angles, attend_varlen, attends, dropout, head_size_of
 from stages.model.mixer import Mixer, State, merge_heads, split_heads
-from stages.model.ops import dropout
 from stages.model.packing import Packing
 from stages.settings import ModelSettings
 
@@ -213,7 +212,7 @@ def attend_packed(
     """Attend in all sequences of a packed batch, fast: arguments and result are those of `attend_varlen`."""
     query_heads, key_heads = heads
     head_size = head_size_of(tensors, heads)
-    if serves(tensors[0], head_size):
+    if attends(tensors[0], head_size):
         return attend_varlen(tensors, packings, heads, dropout_rate, window, angles)
 
     mixed = []

@@ -1,42 +1,10 @@
-"""The operations between a step's matrix products that are not plain calls of torch: dropout, LayerNorm, embeddings."""
-
-from typing import Any
+"""What the model does to numbers one by one, in float32 where torch's bfloat16 is too coarse: LayerNorm, embeddings."""
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from stages.model.cpu import kernels
 from stages.model.packing import Packing
-
-
-def dropout(x: Tensor, dropout_rate: float) -> Tensor:
-    """Zero x (any shape) at a rate, and scale what is left so that the expectation stays.
-
-    A kernel draws 32 bits a value from a hash of its offset, seeded by torch's generator: `torch.manual_seed` governs
-    it as ever, and no mask is kept for the backward pass. Where no kernel serves this is torch's own.
-    """
-    if dropout_rate and kernels.serve(x):
-        return _Dropout.apply(x, dropout_rate)
-    return F.dropout(x, dropout_rate)
-
-
-class _Dropout(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, dropout_rate: float) -> Tensor:
-        ctx.seeded = kernels.seeded(dropout_rate)
-        return _dropped(x, ctx.seeded)
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
-        return _dropped(gradient, ctx.seeded), None
-
-
-def _dropped(x: Tensor, seeded: dict[str, float]) -> Tensor:
-    x = x.contiguous()
-    result = torch.empty_like(x)
-    kernels.call("dropout", kernels.Dropout(x=x, result=result, values=x.numel(), **seeded))
-    return result
 
 
 class LayerNorm(nn.LayerNorm):

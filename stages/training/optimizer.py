@@ -87,8 +87,7 @@ def build_optimizers(
     """Optimizers of `masters`, the weights by the names that they have in the model.
 
     The weight matrices of linear layers decay; biases do not; norms, embeddings, positions and other tables do if
-    `settings.decays` is "all_but_biases". With "muon" Muon trains these matrices except the head's, and
-    AdamW the rest.
+    `settings.decays` is "all_but_biases". With "muon" Muon trains these matrices except the head's, and AdamW the rest.
     """
     matrices = {f"{name}.weight" for name, module in model.named_modules() if isinstance(module, nn.Linear)}
     decaying, steady, orthogonal = {}, {}, {}

@@ -1,129 +1,180 @@
-"""Compiled kernels: who compiles them, for which processor, and what is told where nobody does."""
+"""Attention of packed sequences: the plain softmax of each alone, forward and backward, and what it drops."""
 
-import os
-import shutil
-from pathlib import Path
+import math
+from dataclasses import dataclass
+from itertools import pairwise
 
 import pytest
 import torch
+from scipy import stats
 from torch import Tensor
 
-from stages.experiment.backend import choose_backend
-from stages.model.cpu import kernels
-from stages.model.cpu.kernels import COMPILERS
-from stages.model.cpu.processor import LIMIT, NATIVE, processor_class
-from stages.model.cpu.varlen_attention import attend_varlen
-from stages.model.ops import dropout
-from tests.support.project import nobody
-from tests.support.tiny import SETTINGS, packing_of
+from stages.model.cpu.kernels import LARGEST_HEAD, Angles, attend_by_position, attend_varlen
+from stages.model.cpu.library import identity
+from stages.model.packing import Packing
+from tests.support.tiny import packing_of
 
-TOLD = "KNOWLEDGE_ACCESS_TOLD_OF_KERNELS"
+pytestmark = pytest.mark.skipif(identity() == "torch", reason="no C++ compiler here")
+
+LENGTHS = [[1, 2, 3, 4, 5, 8, 15, 16, 17], [31, 32, 33], [64, 77, 127]]
 
 
-@pytest.mark.parametrize(
-    ("compiler", "reason"),
-    [
-        (None, "no C++ compiler found (c++, g++, clang++)"),
-        (b"\x7fELF", "Exec format error"),
-        (b"\x7fELF", "no home folder; set XDG_CACHE_HOME"),
-        (b"#!/bin/sh\necho 'kernels.cpp:1:1: error: No \x1b[1mspace' >&2; exit 1\n", "error: No \\x1b[1mspace"),
-    ],
-)
-def test_what_is_lost_without_kernels_is_told_once_in_one_line(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    compiler: bytes | None,
-    reason: str,
+@dataclass(frozen=True)
+class Case:
+    heads: tuple[int, int]  # of queries, and of keys
+    size: int  # of a head
+    window: int | None = None
+    rotated: bool = False
+    few: int | None = None  # keys are those of each sequence's first characters alone
+    apart: bool = False  # keys and values are a tensor of their own, not beside the queries
+
+
+CASES = {
+    "full": Case((4, 4), 32),
+    "one set of keys": Case((4, 1), 32, apart=True),
+    "window": Case((2, 2), 40, window=7, rotated=True),
+    "window of one": Case((1, 1), 16, window=1, apart=True),
+    "few keys": Case((3, 3), 16, few=32, apart=True),
+    "large heads": Case((2, 2), LARGEST_HEAD, rotated=True),
+}
+
+
+def draws(seed: int, *shape: int) -> Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def angles_of(size: int, dtype: torch.dtype) -> Angles:
+    angle = torch.arange(128)[:, None] * 100.0 ** -torch.linspace(0, 1, size // 2)
+    return angle.cos().to(dtype), angle.sin().to(dtype)
+
+
+def turned(x: Tensor, angles: Angles | None) -> Tensor:
+    """x (heads, T, hs), each pair of channels turned by its position's angle."""
+    if angles is None:
+        return x
+    (cosine, sine), (left, right) = (table[: x.shape[1]] for table in angles), x.chunk(2, dim=-1)
+    return torch.cat([left * cosine - right * sine, left * sine + right * cosine], dim=-1)
+
+
+def plain(
+    queries: Tensor, keys_values: Tensor, packing: Packing, keys: Packing, case: Case, angles: Angles | None
+) -> Tensor:
+    """Each sequence alone, by torch. queries (N, C); keys_values (M, 2·nk·hs)."""
+    (heads, key_heads), size = case.heads, case.size
+    outputs = []
+    for start, length, key_start, key_length in torch.cat([packing.extents, keys.extents]).T.tolist():
+        q = queries[start : start + length].view(length, heads, size).transpose(0, 1)
+        k, v = keys_values[key_start : key_start + key_length].view(key_length, 2, key_heads, size).permute(1, 2, 0, 3)
+        k, v = (x.repeat_interleave(heads // key_heads, dim=0) for x in (turned(k, angles), v))
+        behind = torch.arange(length)[:, None] - torch.arange(key_length)
+        hidden = (behind < 0) | (behind >= (case.window or math.inf))
+        scores = (turned(q, angles) @ k.mT / size**0.5).masked_fill(hidden, -math.inf)
+        outputs.append((scores.softmax(dim=-1) @ v).transpose(0, 1).flatten(1))
+    return torch.cat(outputs)
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(("dtype", "bound"), [(torch.float32, 2e-6), (torch.bfloat16, 1e-2)])
+def test_it_is_the_plain_softmax_of_each_sequence_forward_and_backward(
+    name: str, dtype: torch.dtype, bound: float
 ) -> None:
-    for name in COMPILERS if compiler is not None else ():
-        (tmp_path / name).write_bytes(compiler or b"")
-        (tmp_path / name).chmod(0o755)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("CXX", raising=False)
-    monkeypatch.setenv(TOLD, "")
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    if "home" in reason:
-        nobody(monkeypatch)
-
-    for _ in range(2):
-        assert kernels._libraries.__wrapped__() is None
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith(f"kernels not compiled, so {kernels.WITHOUT}") and reason in line
-    assert os.environ[TOLD] and not (tmp_path / "~").exists()  # processes that this one starts say nothing
-
-
-def test_switched_off_kernels_do_not_serve() -> None:
-    try:
-        assert choose_backend(SETTINGS.compute.model_copy(update={"kernels": "torch"})).kernels == "torch"
-        assert not kernels.serve(torch.zeros(1))
-    finally:
-        kernels.use_kernels(True)
-
-
-def attention(dtype: torch.dtype) -> list[Tensor]:
-    """Attention and dropout, forward and backward: two sequences, two heads."""
-    x = torch.randn(61, 144, generator=torch.Generator().manual_seed(1)).to(dtype).requires_grad_()
-    torch.manual_seed(2)
-    y = dropout(attend_varlen([x], [packing_of([[21, 40]])], (2, 2), 0.2, window=30), 0.2)
-    return [y.detach(), *torch.autograd.grad(y.float().square().sum(), [x])]
-
-
-@pytest.mark.skipif(processor_class(NATIVE) in ("float32-avx2", "other"), reason="nothing to be held back from")
-@pytest.mark.skipif(kernels.identity() == "torch", reason="no C++ compiler here")
-@pytest.mark.parametrize(("dtype", "bound"), [(torch.float32, 1e-6), (torch.bfloat16, 1e-2)])
-def test_a_processor_held_back_computes_the_same_with_shorter_vectors(
-    monkeypatch: pytest.MonkeyPatch, dtype: torch.dtype, bound: float
-) -> None:
-    wide = attention(dtype)
-    own = kernels._libraries()
-    monkeypatch.setenv(LIMIT, "AVX2" if processor_class() != "float32-avx2" else NATIVE)
-    held_back = kernels._libraries.__wrapped__()
-    assert own is not None and held_back is not None and held_back[0] != own[0]
-    monkeypatch.setattr(kernels, "_libraries", lambda: held_back)
-    for one, other in zip(wide, attention(dtype), strict=True):
-        assert (one.double() - other.double()).norm() <= bound * one.double().norm()
-
-
-@pytest.mark.skipif(kernels.identity() == "torch", reason="no C++ compiler here")
-def test_what_was_compiled_is_found_and_compiled_anew_where_a_part_is_missing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    source = tmp_path / "one.cpp"
-    source.write_text('extern "C" int one() { return 1; }\n', encoding="utf-8")
-    monkeypatch.setattr(kernels, "SOURCE", source)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    first, second = kernels._libraries.__wrapped__(), kernels._libraries.__wrapped__()
-    next((tmp_path / "knowledge-access").glob("*.so")).unlink()
-    third = kernels._libraries.__wrapped__()
-    assert first[0] == second[0] == third[0]
-    assert [library.one() for _, libraries in (first, second, third) for library in libraries.values()] == [1] * 6
-    lines = capsys.readouterr().err.splitlines()
-    compiled = f"kernels compiled for this processor ({processor_class()}) in "
-    assert [line.startswith(compiled) for line in lines] == [True, True]
-
-
-@pytest.mark.skipif(kernels.identity() == "torch", reason="no C++ compiler here")
-def test_on_a_mac_torchs_openmp_serves_or_one_thread_and_a_line_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    asked, source, compiler = tmp_path / "asked", tmp_path / "one.cpp", tmp_path / "c++"
-    source.write_text('extern "C" int one() { return 1; }\n', encoding="utf-8")
-    # it refuses what Apple's does, and finds no library of torch's
-    compiler.write_text(
-        f'#!/bin/sh\necho "$*" >> {asked}\ncase "$*" in *libomp*|*-march*) echo error >&2; exit 1;; esac\n'
-        f'for last; do :; done\nexec {shutil.which("c++")} -shared -fPIC {source} -o "$last"\n',
-        encoding="utf-8",
+    case = CASES[name]
+    packing = packing_of(LENGTHS)
+    keys = packing.first(case.few) if case.few else packing
+    width, key_width = (heads * case.size for heads in case.heads)
+    queries, keys_values = (
+        draws(1, len(packing.positions), width).to(dtype),
+        draws(2, len(keys.positions), 2 * key_width).to(dtype),
     )
-    compiler.chmod(0o755)
-    monkeypatch.setenv("CXX", str(compiler))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr("sys.platform", "darwin")
-    monkeypatch.setattr("platform.machine", lambda: "arm64")
-    libraries = kernels._libraries.__wrapped__()
-    assert libraries is not None and [library.one() for library in libraries[1].values()] == [1, 1]
-    first, *others = asked.read_text(encoding="utf-8").splitlines()
-    assert f"-mcpu=native -Xclang -fopenmp {Path(torch.__file__).parent}/lib/libomp.dylib" in first
-    assert not any(" -fopenmp " in line for line in others if "-Xclang" not in line)
-    assert capsys.readouterr().err.endswith("has no OpenMP that serves, so the kernels run on one thread\n")
+    gradient = draws(3, len(packing.positions), width).to(dtype)
+    angles = angles_of(case.size, dtype) if case.rotated else None
+    inputs = [queries, keys_values] if case.apart else [torch.cat([queries, keys_values], dim=1)]
+    ours = [x.clone().requires_grad_() for x in inputs]
+    packings = [packing, keys] if case.apart else [packing]
+    y = attend_varlen(ours, packings, case.heads, 0.0, case.window, angles)
+    y.backward(gradient)
+    doubles = [x.double().requires_grad_() for x in (queries, keys_values)]
+    exact = angles and (angles[0].double(), angles[1].double())
+    expected = plain(doubles[0], doubles[1], packing, keys, case, exact)
+    expected.backward(gradient.double())
+
+    gradients = [x.grad for x in doubles] if case.apart else [torch.cat([x.grad for x in doubles], dim=1)]  # type: ignore[misc]
+    for one, other in zip([y, *(x.grad for x in ours)], [expected, *gradients], strict=True):
+        assert one is not None and other is not None and one.dtype == dtype
+        assert (one.double() - other).norm() <= bound * (other.norm() + 1)  # a window of one: no slope of queries
+
+
+def weights(packing: Packing, heads: int, dropout_rate: float) -> Tensor:
+    """The weights of queries that see all keys up to their own alike: (N, heads, keys), keys at most 64."""
+    values = torch.eye(64)[packing.positions].repeat(1, heads)  # value s has a 1 in channel s
+    queries = torch.zeros(len(values), heads * 64)
+    joined = torch.cat([queries, queries, values], dim=1)
+    return attend_varlen([joined], [packing], (heads, heads), dropout_rate).view(-1, heads, 64)
+
+
+def test_a_share_is_dropped_and_the_rest_scaled() -> None:
+    packing = packing_of([[64] * 200])
+    kept = weights(packing, 2, 0.3).view(200, 64, 2, 64)
+    plain_weights = weights(packing, 2, 0.0).view(200, 64, 2, 64)
+    seen = plain_weights > 0
+    assert not kept[~seen].any()
+    survived = kept[seen] > 0
+    torch.testing.assert_close(kept[seen][survived], plain_weights[seen][survived] / 0.7)
+    assert stats.binomtest(int(survived.sum()), survived.numel(), 0.7).pvalue > 1e-4
+
+
+def test_sequences_heads_and_queries_are_dropped_independently() -> None:
+    survived = weights(packing_of([[64] * 50]), 4, 0.5).view(50, 64, 4, 64)[:, 32:, :, :32] > 0  # all see these keys
+    for axis in (0, 1, 2, 3):
+        for one, other in pairwise(survived.unbind(axis)[:8]):
+            same = int((one == other).sum())
+            assert stats.binomtest(same, one.numel(), 0.5).pvalue > 1e-5
+
+
+def attend(x: Tensor, packing: Packing, by_position: bool) -> Tensor:
+    """Two heads of 16 channels, of x (N, 96), which drop 0.3 of their weights."""
+    if not by_position:
+        return attend_varlen([x], [packing], (2, 2), 0.3)
+    queries, values, rest = x.split(32, dim=1)
+    table = rest[: max(packing.extents[1])]
+    return attend_by_position(queries, values, packing, table[:, :16] / 4, table[:, 16], 2, 0.3)
+
+
+@pytest.mark.parametrize("by_position", [False, True])
+def test_gradients_pass_where_weights_do(by_position: bool) -> None:
+    packing = packing_of([[20, 33]])
+    x, direction = draws(1, 53, 3 * 32).float().requires_grad_(), draws(2, 53, 3 * 32).float()
+    gradient = draws(3, 53, 32).float()
+
+    def loss(x: Tensor) -> Tensor:
+        torch.manual_seed(5)
+        return (attend(x, packing, by_position) * gradient).sum()
+
+    loss(x).backward()  # type: ignore[no-untyped-call]
+    step = 1e-2 * direction
+    slope = (loss(x.detach() + step) - loss(x.detach() - step)) / 2
+    assert x.grad is not None
+    torch.testing.assert_close(slope, (x.grad * step).sum(), rtol=1e-3, atol=0)
+
+
+@pytest.mark.parametrize("by_position", [False, True])
+def test_results_are_the_same_with_any_number_of_threads(by_position: bool) -> None:
+    packing, threads = packing_of(LENGTHS), torch.get_num_threads()
+    x = draws(1, len(packing.positions), 3 * 32).float()
+
+    def both() -> tuple[Tensor, Tensor | None]:
+        torch.manual_seed(5)
+        inputs = x.clone().requires_grad_()
+        y = attend(inputs, packing, by_position)
+        y.square().sum().backward()  # type: ignore[no-untyped-call]
+        return y.detach(), inputs.grad
+
+    try:
+        results = []
+        for number in (1, 2, 3):
+            torch.set_num_threads(number)
+            results.append(both())
+    finally:
+        torch.set_num_threads(threads)
+    for other in results[1:]:
+        torch.testing.assert_close(other, results[0], rtol=0, atol=0)

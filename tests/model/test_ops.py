@@ -10,7 +10,8 @@ from torch.func import functional_call
 from torch.nn import functional as F
 
 from stages.model import ops
-from stages.model.cpu.kernels import identity
+from stages.model.cpu.kernels import dropout
+from stages.model.cpu.library import identity
 
 SIZE = 400_000
 compiled = pytest.mark.skipif(identity() == "torch", reason="no C++ compiler here")
@@ -62,14 +63,14 @@ def test_results_do_not_depend_on_the_number_of_threads() -> None:
     for count in (1, 2, 3):
         torch.set_num_threads(count)
         torch.manual_seed(0)
-        y = ops.dropout(x, 0.1)
+        y = dropout(x, 0.1)
         results.append([y, *torch.autograd.grad(y.square().sum(), [x])])
     assert all(torch.equal(one, other) for one, *others in zip(*results, strict=True) for other in others)
 
 
 def dropped_ones(p: float, seed: int = 0, dtype: torch.dtype = torch.float32) -> Tensor:
     torch.manual_seed(seed)
-    return ops.dropout(torch.ones(SIZE // 400, 400, dtype=dtype), p).flatten()
+    return dropout(torch.ones(SIZE // 400, 400, dtype=dtype), p).flatten()
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
@@ -96,7 +97,7 @@ def test_neighbours_and_other_seeds_are_dropped_independently() -> None:
 def test_gradients_pass_where_values_do(either: str) -> None:
     x = draws(0, 7, 13, 5).requires_grad_()  # no multiple of four
     torch.manual_seed(1)
-    y = ops.dropout(x, 0.3)
+    y = dropout(x, 0.3)
     weight = draws(2, 7, 13, 5)
     (y * weight).sum().backward()
     assert 0 < int((y == 0).sum()) < y.numel()
@@ -107,5 +108,5 @@ def test_the_seed_decides_and_each_call_draws_anew(either: str) -> None:
     assert torch.equal(dropped_ones(0.2, seed=5), dropped_ones(0.2, seed=5))
     assert not torch.equal(dropped_ones(0.2, seed=5), dropped_ones(0.2, seed=6))
     torch.manual_seed(5)
-    first, second = (ops.dropout(torch.ones(10, 100), 0.2) for _ in range(2))
+    first, second = (dropout(torch.ones(10, 100), 0.2) for _ in range(2))
     assert not torch.equal(first, second)

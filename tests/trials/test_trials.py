@@ -53,7 +53,7 @@ def carried_out_fixture(write: Any, tmp_path: Path, run_in: Run, monkeypatch: py
     """Carry out a study in this process; its rows, the names of the jobs, and the page."""
     done = []
 
-    def complete(_: str, jobs: Sequence[Job], left: Sequence[Job], side_by_side: int, ended: Any, hours: float) -> None:
+    def complete(_: str, jobs: Sequence[Job], left: Sequence[Job], side_by_side: int, ended: Any) -> None:
         for job in left:
             complete_job(job)
             done.append(job.name)
@@ -162,13 +162,11 @@ def test_cells_that_share_a_pretraining_do_not_stand_side_by_side(write: Any) ->
     assert [cell.seed for cell in trials.in_turns(plan, plan.cells)] == [1, 2, 1, 2]
 
 
-def test_the_plan_checks_all_trainings_and_says_how_long_they_take(write: Any, run_in: Run, tmp_path: Path) -> None:
+def test_the_plan_checks_all_trainings_and_lists_those_without_a_row(write: Any, run_in: Run, tmp_path: Path) -> None:
     write(seeds=[1, 2])
     plan = Plan("mine", load())
-    add_row("mine", row_of(plan.cells[0], settings=plan.digest(plan.cells[0]), seconds=9000.0))
+    add_row("mine", row_of(plan.cells[0], settings=plan.digest(plan.cells[0])))
     printed = run_in(tmp_path, trials, "mine", "--plan").out
-    assert (
-        "recipe rope seed 2\n2 trainings, 1 without a row of today's settings\nabout 2.5 hours of one core" in printed
-    )
+    assert printed.endswith("recipe rope seed 2\n2 trainings, 1 without a row of today's settings\n")
     write(changes={"a": {"pretrain.epoch": 3}})
     assert "changes.a.pretrain.epoch: unknown key" in run_in(tmp_path, trials, "mine", "--plan").err

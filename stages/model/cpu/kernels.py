@@ -1,39 +1,23 @@
-"""Kernels in C++ for the CPU, compiled on first use with the compiler this machine has.
-
-Without one, or with compute.kernels `torch`, torch's own operations are used: the same mathematics, but a training step
-takes 1.2 to 1.7 times as long on an AMD Zen 5 (the compared variants, `quick` and `handout`).
-"""
+"""Operations by kernels in C++ (kernels.cpp): dropout, and causal softmax attention of sequences of any lengths."""
 
 import ctypes
-import hashlib
-import os
-import platform
-import subprocess
-import sys
-import tempfile
-import time
-from functools import cache
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import torch
-from filelock import FileLock
 from torch import Tensor
+from torch.nn import functional as F
 
-from stages.model.cpu.processor import COMPILERS, NATIVE, found_compilers, processor_class, processor_features
-from stages.system.errors import tell_once
-from stages.system.files import write_bytes
+from stages.model.cpu.library import library, serve
+from stages.model.ops import embed
+from stages.model.packing import Packing
 
+LARGEST_HEAD = 128  # channels that the kernels have registers for
+EVERYWHERE = 2**40  # a window that nothing is outside of
+
+Angles = tuple[Tensor, Tensor]  # cosine and sine, (≥ T, hs/2) each
 Argument = Tensor | ctypes.c_void_p | float | None
-SOURCE = Path(__file__).with_name("kernels.cpp")
-HEADER = Path(__file__).with_name("arithmetic.h")
-FLAGS = ("-std=c++17", "-O3", "-fno-math-errno", "-fno-trapping-math", "-shared", "-fPIC")
-# for a processor that is held back to an earlier class than its own
-HELD_BACK = {"avx512": "-march=x86-64-v4", "float32-avx2": "-march=x86-64-v3", "other": "-march=x86-64-v2"}
-ONE_THREAD = (("-fopenmp-simd",), ())  # the first that compile, where nothing runs threads
-DEFINITIONS: dict[torch.dtype, tuple[str, ...]] = {torch.float32: (), torch.bfloat16: ("-DBFLOAT16",)}
-WITHOUT = "torch's operations serve: a training step takes 1.2 to 1.7 times as long"
-Libraries = dict[torch.dtype, ctypes.CDLL]
+Columns = dict[str, tuple[int, int]]  # what the kernel reads: in which of the tensors, from which column on
 
 
 class Call(ctypes.Structure):
@@ -75,31 +59,9 @@ class Attention(Call):
     )
 
 
-class _Switch:
-    on = True
-
-
-def use_kernels(on: bool) -> None:
-    """Say whether the compiled kernels serve where they can."""
-    _Switch.on = on
-
-
-def identity() -> str:
-    """Name of what computes on the CPU: `torch`, or a hash of the kernels' source, compiler, flags and processor."""
-    libraries = _libraries() if _Switch.on else None
-    return "torch" if libraries is None else libraries[0]
-
-
-def serve(x: Tensor) -> bool:
-    """Whether the kernels compute on x."""
-    return _Switch.on and x.device.type == "cpu" and x.dtype in DEFINITIONS and _libraries() is not None
-
-
 def call(name: str, arguments: Call) -> None:
     """Run the kernel `name` for numbers of the type that the first tensor given has; tensors are contiguous."""
-    libraries = _libraries()
-    assert libraries is not None
-    getattr(libraries[1][arguments.dtype], name)(ctypes.byref(arguments))
+    getattr(library(arguments.dtype), name)(ctypes.byref(arguments))
 
 
 def seeded(dropout_rate: float) -> dict[str, float]:
@@ -107,80 +69,132 @@ def seeded(dropout_rate: float) -> dict[str, float]:
     return {"dropout_rate": dropout_rate, "seed": int(torch.randint(2**63 - 1, ())) if dropout_rate else 0}
 
 
-@cache
-def _libraries() -> tuple[str, Libraries] | None:
-    """Name of the kernels, and those for each type of number; None where nothing here compiles them."""
-    reason = f"no C++ compiler found ({', '.join(COMPILERS)})"
-    for compiler in found_compilers():
-        for optional in (_openmp(), *ONE_THREAD):
-            try:
-                return _compiled(compiler, [*FLAGS, *_processor_flags(), *optional], optional in ONE_THREAD)
-            except subprocess.CalledProcessError as error:
-                reason = next((line for line in error.stderr.splitlines() if "error" in line), f"{compiler} failed")
-            except OSError as error:  # also where OpenMP is missing
-                reason = str(error)
-    tell_once("KERNELS", f"kernels not compiled, so {WITHOUT}: {reason}")
-    return None
+def dropout(x: Tensor, dropout_rate: float) -> Tensor:
+    """Zero x (any shape) at a rate, and scale what is left so that the expectation stays.
 
-
-def _openmp() -> tuple[str, ...]:
-    """Return the flags for threads: on macOS torch's own OpenMP, since a process that loads a second one aborts."""
-    if sys.platform != "darwin":
-        return ("-fopenmp",)
-    library = Path(torch.__file__).with_name("lib") / "libomp.dylib"
-    return ("-Xclang", "-fopenmp", str(library), f"-Wl,-rpath,{library.parent}")  # Apple's clang takes no -fopenmp
-
-
-def _processor_flags() -> list[str]:
-    if sys.platform == "darwin" and platform.machine() == "arm64":
-        return ["-mcpu=native"]  # its clang takes no -march=native
-    kind = processor_class()
-    is_held_back = kind in HELD_BACK and kind != processor_class(NATIVE)
-    flags = [HELD_BACK[kind] if is_held_back else "-march=native"]
-    return [*flags, "-mprefer-vector-width=512"] if kind in ("avx512", "avx512-bf16", "amx") else flags
-
-
-def _compiled(compiler: str, flags: list[str], one_thread: bool) -> tuple[str, Libraries]:
-    """Load the kernels, and compile them first unless an earlier run did; one_thread: what to say then.
-
-    Raises OSError: there is no folder to keep them in, or the compiler does not start. Raises CalledProcessError: the
-    compiler refuses.
+    A kernel draws 32 bits a value from a hash of its offset, seeded by torch's generator: `torch.manual_seed` governs
+    it as ever, and no mask is kept for the backward pass. Where no kernel serves this is torch's own.
     """
-    sources = [path.read_text(encoding="utf-8") for path in (SOURCE, HEADER)]
-    identity = [*sources, compiler, *flags, platform.machine(), processor_features()]
-    name = f"kernels-{hashlib.sha256(repr(identity).encode()).hexdigest()[:16]}"
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "knowledge-access")
-    if folder.parts[0] == "~":
-        raise OSError("this user has no home folder; set XDG_CACHE_HOME")
-    files = {dtype: folder / f"{name}-{str(dtype).removeprefix('torch.')}.so" for dtype in DEFINITIONS}
-
-    if not _all_exist(files):
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with FileLock(folder / "lock"):  # the others wait, and find what the first has compiled
-            if not _all_exist(files):
-                _compile(compiler, flags, files)
-                if one_thread:
-                    print(f"{compiler} has no OpenMP that serves, so the kernels run on one thread", file=sys.stderr)
-    return name, {dtype: ctypes.CDLL(str(file)) for dtype, file in files.items()}
+    if dropout_rate and serve(x):
+        return _Dropout.apply(x, dropout_rate)
+    return F.dropout(x, dropout_rate)
 
 
-def _all_exist(files: dict[torch.dtype, Path]) -> bool:
-    return all(file.exists() for file in files.values())
+class _Dropout(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, dropout_rate: float) -> Tensor:
+        ctx.seeded = seeded(dropout_rate)
+        return _dropped(x, ctx.seeded)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        return _dropped(gradient, ctx.seeded), None
 
 
-def _compile(compiler: str, flags: list[str], files: dict[torch.dtype, Path]) -> None:
-    """Compile for all types side by side, and tell how long it took."""
-    started = time.monotonic()
-    with tempfile.TemporaryDirectory() as folder:
-        running = []
-        for dtype, file in files.items():
-            command = [compiler, *flags, *DEFINITIONS[dtype], str(SOURCE), "-o", str(Path(folder, file.name))]
-            running.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True))
-        errors = [process.communicate()[1] for process in running]
-        for process, error in zip(running, errors, strict=True):
-            if process.returncode:
-                raise subprocess.CalledProcessError(process.returncode, compiler, stderr=error)
-        for file in files.values():
-            write_bytes(file, Path(folder, file.name).read_bytes())
-    seconds = time.monotonic() - started
-    print(f"kernels compiled for this processor ({processor_class()}) in {seconds:.1f} s, once", file=sys.stderr)
+def _dropped(x: Tensor, seeded: dict[str, float]) -> Tensor:
+    x = x.contiguous()
+    result = torch.empty_like(x)
+    call("dropout", Dropout(x=x, result=result, values=x.numel(), **seeded))
+    return result
+
+
+def attends(x: Tensor, head_size: int) -> bool:
+    """Whether the kernels attend to numbers like x's, on its device, in heads of this size."""
+    return serve(x) and head_size <= LARGEST_HEAD
+
+
+def head_size_of(tensors: Sequence[Tensor], heads: tuple[int, int]) -> int:
+    """Channels of a head; arguments as of `attend_varlen`."""
+    query_heads, key_heads = heads
+    return tensors[0].shape[1] // (query_heads + (2 * key_heads if len(tensors) == 1 else 0))
+
+
+def attend_varlen(
+    tensors: Sequence[Tensor],
+    packings: Sequence[Packing],
+    heads: tuple[int, int],
+    dropout_rate: float,
+    window: int | None = None,
+    angles: Angles | None = None,
+) -> Tensor:
+    """dropout(softmax(QKᵀ/√hs))V of each sequence; query t sees the last `window` keys up to the t-th, all with None.
+
+    tensors: one that holds the heads of queries, keys and values side by side (N, …), or two, the queries (N, C) and
+    the keys and values (M, …); packings: one for each; heads: numbers of query heads and of key heads, each of which
+    serves an equal group of the former; angles: by which queries and keys are rotated. Every query sees a key. Returns
+    (N, C).
+    """
+    (query_heads, key_heads), queries, keys_values = heads, tensors[0], tensors[-1]
+    size = head_size_of(tensors, heads)
+    keys_from = keys_values.shape[1] - 2 * key_heads * size
+    columns = {"queries": (0, 0), "keys": (-1, keys_from), "values": (-1, keys_from + key_heads * size)}
+    cosine, sine = angles or (None, None)
+    if cosine is not None and sine is not None:
+        assert len(cosine) > max(int(packing.positions.max()) for packing in packings)
+        assert cosine.dtype == sine.dtype == queries.dtype and cosine.shape[1] == sine.shape[1] == size // 2
+
+    layout = _sequences(packings[0].extents, packings[-1].extents) | {
+        "heads": query_heads, "key_heads": key_heads, "value_heads": key_heads, "size": size,
+        "query_stride": queries.shape[1], "key_stride": keys_values.shape[1], "value_stride": keys_values.shape[1],
+        "window": window or EVERYWHERE, "cosine": cosine, "sine": sine, "scale": size**-0.5,
+    }  # fmt: skip
+    return _Attend.apply(columns, layout, dropout_rate, packings, *tensors)
+
+
+def attend_by_position(
+    queries: Tensor, values: Tensor, packing: Packing, table: Tensor, bias: Tensor, heads: int, dropout_rate: float
+) -> Tensor:
+    """dropout(softmax(Q Tᵀ + b))V of each sequence: keys that depend on their position alone, the same for all heads.
+
+    queries, values: (N, C); table T: (S, hs); bias b: (S,). Positions from S on have no key, so nothing reads their
+    values. Returns (N, C).
+    """
+    size = table.shape[1]
+    positions = packing.positions.clamp(max=len(table) - 1)
+    tensors = [queries, embed(table, positions), values, embed(bias[:, None], positions)]
+    columns = {"queries": (0, 0), "keys": (1, 0), "values": (2, 0), "biases": (3, 0)}
+    assert queries.shape == values.shape and queries.shape[1] == heads * size
+    starts, lengths = packing.extents
+    layout = _sequences(packing.extents, torch.stack([starts, lengths.clamp(max=len(table))])) | {
+        "heads": heads, "key_heads": 1, "value_heads": heads, "size": size,
+        "query_stride": queries.shape[1], "key_stride": size, "value_stride": values.shape[1],
+        "window": EVERYWHERE, "scale": 1.0,
+    }  # fmt: skip
+    return _Attend.apply(columns, layout, dropout_rate, [packing] * len(tensors), *tensors)
+
+
+class _Attend(torch.autograd.Function):
+    """A call of the kernel, whose arguments but for the tensors are the same on the way forward and back."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, columns: Columns, layout: Any, dropout_rate: float, packings: Sequence[Packing], *tensors: Tensor
+    ) -> Tensor:
+        tensors = tuple(x.contiguous() for x in tensors)
+        for x, packing in zip(tensors, packings, strict=True):  # C++ checks nothing
+            assert x.dtype == tensors[0].dtype and len(x) == int(packing.extents[1].sum())
+            assert packing.extents.shape == packings[0].extents.shape
+        ctx.columns, ctx.call = columns, layout | seeded(dropout_rate)
+        N, heads = len(tensors[0]), layout["heads"]
+        outputs = tensors[0].new_empty(N, heads * layout["size"])
+        sums = tensors[0].new_empty(N, heads, dtype=torch.float32)  # log Σ exp of each query's scores
+        read = {name: address(tensors[i], column) for name, (i, column) in columns.items()}
+        call("attention", Attention(outputs=outputs, sums=sums, **read, **ctx.call))
+        ctx.save_for_backward(*tensors, sums)
+        return outputs
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        *tensors, sums = ctx.saved_tensors
+        is_all_read = int(ctx.call["key_lengths"].sum()) == len(tensors[-1])  # or nothing is written there
+        gradients = [torch.empty_like(x) if is_all_read else torch.zeros_like(x) for x in tensors]
+        read = {name: address(tensors[i], column) for name, (i, column) in ctx.columns.items()}
+        written = {f"to_{name}": address(gradients[i], column) for name, (i, column) in ctx.columns.items()}
+        call("attention", Attention(gradient=gradient.contiguous(), sums=sums, **read, **written, **ctx.call))
+        return None, None, None, None, *gradients
+
+
+def _sequences(extents: Tensor, key_extents: Tensor) -> dict[str, Any]:
+    """Where each sequence's queries, and keys, start and how many they are. extents: (2, sequences)."""
+    names = ("starts", "lengths", "key_starts", "key_lengths")
+    return {"sequences": extents.shape[1]} | dict(zip(names, (*extents, *key_extents), strict=True))
