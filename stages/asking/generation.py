@@ -10,8 +10,8 @@ from torch import Tensor
 from stages.asking.decoding import BeamSearch, Continuation, Hypothesis, Pick, SingleSearch, greedy
 from stages.corpus.example import MASK
 from stages.model.gpt import GPT
-from stages.model.mixer import State
 from stages.model.packing import Packing
+from stages.model.state import State
 
 Search = SingleSearch | BeamSearch  # chooses the next characters of a batch's sequences, and which sequences go on
 BATCH = 256  # hypotheses at once: each has a state, and more states do not fit the processor's cache

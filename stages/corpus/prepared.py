@@ -77,7 +77,7 @@ class Prepared:
         arrays |= {f"{name}.offsets": rows.offsets.astype(np.int64) for name, rows in encoded.items()}
         spans = self.candidates.spans
         probabilities = self.candidates.probabilities.tokens.astype(PROBABILITY)
-        candidates = {"spans": spans.tokens.astype(SPAN.base), "chances": probabilities}
+        candidates = {"spans": spans.tokens.astype(SPAN.base), "probabilities": probabilities}
 
         write_json(folder / VOCABULARY, list(self.vocabulary.characters))
         write_bytes(folder / ENCODED, save(arrays))
@@ -100,7 +100,7 @@ class Prepared:
             {split: encoded(f"{split}.answers") for split in SPLITS},
             read_table(folder / TABLE, QUESTION_COLUMNS),
             of_spans["title_lengths"],
-            Phrases(spans, Ragged(of_spans["chances"], of_spans["offsets"])),
+            Phrases(spans, Ragged(of_spans["probabilities"], of_spans["offsets"])),
         )
 
     @property

@@ -11,8 +11,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from stages.model.mixer import Mixer, State
+from stages.model.mixer import Mixer
 from stages.model.ops import wide
+from stages.model.state import State
 from stages.settings import ModelSettings, Section
 
 WIDTH = 4  # inputs that the short convolution sees, the last one its own; its first weights are torch's

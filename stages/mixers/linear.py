@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from stages.model.mixer import Mixer, State, merge_heads, split_heads
+from stages.model.mixer import Mixer, merge_heads, split_heads
 from stages.model.ops import wide
+from stages.model.state import State
 from stages.settings import ModelSettings, Section
 
 CHUNK = 128  # positions whose pairs are all multiplied with each other; what is before them comes as sums

@@ -8,8 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from stages.model.mixer import Hidden, RecurrentMixer
 from stages.model.ops import wide
+from stages.model.recurrent import RecurrentMixer
+from stages.model.state import Hidden
 from stages.settings import ModelSettings, Section
 
 

@@ -5,9 +5,10 @@ Shazeer 2019, "Fast Transformer Decoding: One Write-Head is All You Need", https
 
 from torch import Tensor, nn
 
-from stages.model.attention import KeyValueCache, attend, attend_packed, lower_triangle
+from stages.model.attention import attend, attend_packed, lower_triangle
 from stages.model.mixer import Mixer, merge_heads, split_heads
 from stages.model.packing import Packing
+from stages.model.state import KeyValueCache
 from stages.settings import ModelSettings, Section
 
 

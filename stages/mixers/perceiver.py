@@ -13,9 +13,10 @@ from torch.nn import functional as F
 
 from stages.model.attention import CausalSelfAttention, attend, attend_packed
 from stages.model.gpt import Backbone
-from stages.model.mixer import State, merge_heads, split_heads
+from stages.model.mixer import merge_heads, split_heads
 from stages.model.ops import embed_positions
 from stages.model.packing import Packing
+from stages.model.state import State
 from stages.settings import Count, ModelSettings, Section
 
 

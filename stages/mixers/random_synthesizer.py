@@ -12,9 +12,10 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from stages.model.attention import ValueCache, lower_triangle
-from stages.model.cpu.kernels import dropout
+from stages.model.attention import lower_triangle
 from stages.model.mixer import Mixer, merge_heads, split_heads
+from stages.model.ops import dropout
+from stages.model.state import ValueCache
 from stages.settings import ModelSettings, Section
 
 

@@ -5,8 +5,9 @@ Elman 1990, "Finding Structure in Time", https://doi.org/10.1207/s15516709cog140
 
 from torch import Tensor, nn
 
-from stages.model.mixer import Hidden, RecurrentMixer, recurrence
 from stages.model.ops import wide
+from stages.model.recurrent import RecurrentMixer, recurrence
+from stages.model.state import Hidden
 from stages.settings import ModelSettings, Section
 
 

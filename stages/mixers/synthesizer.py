@@ -13,10 +13,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from stages.model.attention import ValueCache, lower_triangle
-from stages.model.cpu.kernels import attend_by_position, attends, dropout
+from stages.model.attention import lower_triangle
+from stages.model.cpu.library import serve
 from stages.model.mixer import Mixer, merge_heads, split_heads
+from stages.model.ops import attend_by_position, dropout
 from stages.model.packing import Packing
+from stages.model.state import ValueCache
 from stages.settings import ModelSettings, Section
 
 
@@ -63,7 +65,7 @@ class Synthesizer(Mixer):
         return self.projection(merge_heads(dropout(weights, self.dropout_rate) @ v))
 
     def packed(self, x: Tensor, packing: Packing) -> Tensor | None:
-        if not attends(x, self.head_size):
+        if not serve(x):
             return None
         hidden, values = F.relu(self.hidden(x)), self.value(x)  # (N, C) each
         return self.projection(

@@ -9,8 +9,9 @@ has no bias.
 import torch
 from torch import Tensor, nn
 
-from stages.model.mixer import Hidden, RecurrentMixer, recurrence
 from stages.model.ops import wide
+from stages.model.recurrent import RecurrentMixer, recurrence
+from stages.model.state import Hidden
 from stages.settings import ModelSettings, Section
 
 

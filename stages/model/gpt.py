@@ -12,10 +12,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from stages.model.cpu.kernels import dropout
-from stages.model.mixer import Mixer, State
-from stages.model.ops import LayerNorm, embed, embed_positions
+from stages.model.mixer import Mixer
+from stages.model.ops import LayerNorm, dropout, embed, embed_positions
 from stages.model.packing import Packing
+from stages.model.state import State
 from stages.settings import PARAMS, ModelSettings, Section, check
 from stages.system.errors import UserError
 

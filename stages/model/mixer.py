@@ -1,48 +1,17 @@
-"""The contract that every variant keeps, and what recurrent networks share.
+"""The contract that every variant keeps.
 
 Shape letters in model code: N characters of a batch, B batch, T time (characters), C width, nh heads, hs head size.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
-import torch
 from torch import Tensor, nn
 
-from stages.model.ops import wide
 from stages.model.packing import Packing
+from stages.model.state import State
 from stages.settings import ModelSettings
-
-
-@dataclass
-class State(ABC):
-    """What a mixer remembers of the positions it has seen; each tensor's first axis is the batch.
-
-    Sequences may have seen different numbers of positions, so that states of prompts of different lengths join into
-    one batch (`concatenate`) and generate together.
-    """
-
-    lengths: Tensor  # (B,) positions that each sequence has seen
-
-    @classmethod
-    def concatenate(cls, states: "list[Self]") -> Self:
-        """Stack the sequences of several states."""
-        return cls(*map(torch.cat, zip(*(state.tensors for state in states), strict=True)))
-
-    def index_select(self, indices: Tensor) -> Self:
-        """Select the state of some sequences. indices: (B',)."""
-        return type(self)(*(tensor[indices] for tensor in self.tensors))
-
-    def next_positions(self, number: int) -> Tensor:
-        """Where the next so many positions of each sequence stand: (B, number)."""
-        return self.lengths[:, None] + torch.arange(number, device=self.lengths.device)
-
-    @property
-    def tensors(self) -> list[Tensor]:
-        """All that it remembers, `lengths` first."""
-        return [getattr(self, field.name) for field in fields(self)]
 
 
 class Mixer(nn.Module, ABC):
@@ -105,36 +74,3 @@ def split_heads(x: Tensor, heads: int) -> Tensor:
 def merge_heads(x: Tensor) -> Tensor:
     """x (B, heads, T, hs) → (B, T, heads · hs)."""
     return x.transpose(1, 2).flatten(2)
-
-
-@dataclass
-class Hidden(State):
-    """The last activation of each of a mixer's layers."""
-
-    h: Tensor  # (B, layers, C) float32
-
-
-class RecurrentMixer(Mixer):
-    """A mixer that remembers activations only. No positions: order is in the recurrence."""
-
-    needs_positions = False
-    layers: ClassVar[int] = 1
-
-    def empty_state(self, batch: int, positions: int) -> Hidden:
-        device = next(self.parameters()).device
-        lengths = torch.zeros(batch, dtype=torch.long, device=device)
-        return Hidden(lengths, torch.zeros(batch, self.layers, self.heads * self.head_size, device=device))
-
-
-def recurrence(drive: Tensor, weight: Tensor, h: Tensor) -> Tensor:
-    """All h^t = tanh(drive^t + W h^{t−1}), one after another: (B, T, C).
-
-    drive: (B, T, C) float32; weight: W (C, C) in any precision, h and the products are float32; h: (B, C), before the
-    first drive.
-    """
-    weight = wide(weight)
-    hidden = []
-    for driven in drive.unbind(1):  # (B, C)
-        h = torch.tanh(torch.addmm(driven, h, weight.t()))
-        hidden.append(h)
-    return torch.stack(hidden, dim=1)

@@ -105,7 +105,7 @@ class Objectives(Section):
 
     @property
     def all_salient(self) -> Self:
-        """Objectives like these, but every cloze asks for a phrase drawn by its chance to be an answer."""
+        """Objectives like these, but every cloze asks for a phrase drawn by its probability to be an answer."""
         clozes = [(name, objective) for name, objective in self if isinstance(objective, PhraseCloze)]
         return self.model_copy(update={name: cloze.model_copy(update={"salient": 1.0}) for name, cloze in clozes})
 

@@ -4,9 +4,8 @@ A checkpoint has all that the next step depends on. It is written beside the one
 leaves one of the two whole.
 """
 
-import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,94 +16,18 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 
-from stages.corpus.example import Examples
 from stages.corpus.prepared import Prepared
-from stages.experiment.backend import generator
 from stages.experiment.experiment import Experiment
 from stages.experiment.provenance import provenance
-from stages.settings import Finetune, Pretrain
+from stages.settings import Finetune
 from stages.system.errors import UserError, tell
 from stages.system.files import CURVES, read_json, read_table, write_bytes, write_json, write_text
 from stages.system.lifetime import AGAIN, stop_requests
 from stages.system.progress import bar
-from stages.training.batches import rows_of_step, steps_per_epoch
-from stages.training.trainer import Trainer, trainer_for
+from stages.training.step import Phase, Trainer, examples_of_step, take_step, trainer_for
 
 LOOK_EVERY = 50  # steps: to look at a loss is to wait for the device
 SHORT = {"finetune_scratch": "scratch", "finetune_pretrained": "finetune"}  # a bar's title has half of 80 columns
-
-
-@dataclass(frozen=True)
-class Phase:
-    """What is to be learned, and for how long."""
-
-    name: str  # names the random draws and the curve: pretrain, finetune_scratch or finetune_pretrained
-    key: str  # where its settings stand in params.yaml, for errors
-    draw: Callable[[np.ndarray, np.random.Generator], Examples]  # rows (B,) → their examples
-    rows: int  # how many there are
-    epochs: int
-    settings: Pretrain | Finetune  # its section of the recipe
-    context: int  # characters
-
-    def __post_init__(self) -> None:
-        if self.warmup_tokens >= self.decay_tokens:
-            given = "warmup_share" if self.settings.schedule.warmup_tokens is None else "warmup_tokens"
-            raise UserError(
-                f"params.yaml: {self.key}.schedule.{given}: the warm-up has {self.warmup_tokens:.0f} tokens; allowed: "
-                f"less than the {self.decay_tokens:.0f} until the lowest rate ({self.rows} x {self.context} an epoch)"
-            )
-
-    @property
-    def steps_per_epoch(self) -> int:
-        return steps_per_epoch(self.rows, self.settings.batch_size)
-
-    @property
-    def steps(self) -> int:
-        return self.epochs * self.steps_per_epoch
-
-    @property
-    def warmup_tokens(self) -> float:
-        """Tokens after which the learning rate is at its peak."""
-        if self.settings.schedule.warmup_share is not None:
-            return self.settings.schedule.warmup_share * self.epochs * self.rows * self.context
-        return self.settings.schedule.warmup_tokens or 0
-
-    @property
-    def decay_tokens(self) -> float:
-        """Tokens after which the learning rate is at its minimum."""
-        return (self.settings.schedule.decay_epochs or self.epochs) * self.rows * self.context
-
-    def rate(self, step: int) -> float:
-        """Return the learning rate of a step (from 0): that after the tokens of all steps before it, PAD counted.
-
-        A linear warm-up, then a cosine to 0 at `decay_tokens`, cut off at the smallest rate. After that it rises again,
-        as in the schedule that CS224N's assignment 5 took from minGPT. The first step has the rate of its own tokens,
-        but nothing of the decay: the peak, unless the warm-up is longer.
-        """
-        tokens = self._tokens(step) if step else min(self._tokens(1), self.warmup_tokens)
-        if tokens < self.warmup_tokens:
-            return self.settings.learning_rate * tokens / self.warmup_tokens
-        progress = (tokens - self.warmup_tokens) / (self.decay_tokens - self.warmup_tokens)
-        return self.settings.learning_rate * max(
-            self.settings.schedule.min_lr_ratio, 0.5 * (1 + math.cos(math.pi * progress))
-        )
-
-    def _tokens(self, steps: int) -> int:
-        """Count the tokens of the first steps."""
-        epochs, batches = divmod(steps, self.steps_per_epoch)
-        return (epochs * self.rows + batches * self.settings.batch_size) * (self.context - 1)
-
-
-def examples_of_step(phase: Phase, seed: int, number: int) -> Examples:
-    """Return what step `number` of the phase trains on."""
-    rows = rows_of_step(phase.rows, phase.settings.batch_size, seed, number, phase.settings.shuffled)
-    return phase.draw(rows, generator(seed, phase.name, number))
-
-
-def take_step(trainer: Trainer, phase: Phase, seed: int, number: int, examples: Examples) -> torch.Tensor:
-    """Take step `number` of the phase on its examples; its dropout follows from seed and number alone."""
-    trainer.backend.seed(int(generator(seed, f"{phase.name} dropout", number).integers(2**63)))
-    return trainer.step(trainer.split(examples), phase.rate(number))
 
 
 @dataclass

@@ -24,8 +24,8 @@ from stages.experiment.experiment import Experiment
 from stages.model.gpt import GPT
 from stages.model.likelihood import read_targets
 from stages.settings import Pretrain
-from stages.training.batches import steps_per_epoch
-from stages.training.loop import Phase, train_to
+from stages.training.loop import train_to
+from stages.training.step import Phase, steps_per_epoch
 
 
 def self_labels(model: GPT, prepared: Prepared, context: int) -> Phrases:

@@ -28,7 +28,7 @@ from stages.system.errors import Parser, command
 from stages.system.files import PREPARED, read_json, write_json
 from stages.training import loop
 from stages.training.phases import pretraining
-from stages.training.trainer import trainer_for
+from stages.training.step import trainer_for
 from tests.support.tiny import padded
 
 OUTPUT = Path("reports/benchmark.json")

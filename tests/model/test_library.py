@@ -10,8 +10,8 @@ from torch import Tensor
 
 from stages.experiment.backend import choose_backend
 from stages.model.cpu import library
-from stages.model.cpu.kernels import attend_varlen, dropout
 from stages.model.cpu.processor import COMPILERS, LIMIT, NATIVE, processor_class
+from stages.model.ops import attend_varlen, dropout
 from tests.support.project import nobody
 from tests.support.tiny import SETTINGS, packing_of
 

@@ -10,8 +10,8 @@ from torch.func import functional_call
 from torch.nn import functional as F
 
 from stages.model import ops
-from stages.model.cpu.kernels import dropout
 from stages.model.cpu.library import identity
+from stages.model.ops import dropout
 
 SIZE = 400_000
 compiled = pytest.mark.skipif(identity() == "torch", reason="no C++ compiler here")

@@ -13,10 +13,10 @@ from stages.corpus.objectives import span_corruption
 from stages.corpus.questions import question_examples
 from stages.experiment.backend import Backend
 from stages.model.gpt import GPT
+from stages.model.packing import split_by_length
 from stages.plain.model import PlainGPT, cross_entropy
 from stages.plain.training import PlainTrainer
-from stages.training.batches import split_by_length
-from stages.training.trainer import Trainer, trainer_for
+from stages.training.step import Trainer, trainer_for
 from tests.support.tiny import (
     BACKENDS,
     FLOAT32,

@@ -17,11 +17,11 @@ from stages.asking.recall import exact_matches
 from stages.corpus.example import Examples
 from stages.corpus.questions import prompt
 from stages.experiment.backend import Backend
+from stages.model.packing import split_by_length
 from stages.settings import OptimizerSettings
 from stages.training import gpu as gpu_training
-from stages.training.batches import split_by_length
 from stages.training.gpu import GraphTrainer, fixed_shapes, padded_loss
-from stages.training.trainer import Trainer, batch_loss, trainer_for
+from stages.training.step import Trainer, batch_loss, trainer_for
 from tests.support.pretended_gpu import DEVICE, PRETENDED_BFLOAT16, PRETENDED_FLOAT32, pretended_gpu
 from tests.support.tiny import (
     FLOAT32,

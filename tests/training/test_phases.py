@@ -7,8 +7,8 @@ import pytest
 
 from stages.experiment.experiment import Experiment
 from stages.settings import Finetune, Pretrain, Schedule
-from stages.training.loop import Phase, examples_of_step
 from stages.training.phases import epochs, finetuning, pretraining
+from stages.training.step import Phase, examples_of_step
 from tests.support.tiny import HANDOUT, QUESTIONS, SETTINGS
 from tests.support.toy import toy_prepared
 

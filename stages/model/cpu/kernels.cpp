@@ -1,5 +1,5 @@
 // The kernels: causal softmax attention over sequences of different lengths that lie one after the other, without PAD,
-// and dropout in one pass over memory. kernels.py has the meaning, and mirrors the structs.
+// and dropout in one pass over memory. ../ops.py has the meaning, and mirrors the structs.
 //
 // Compiled once for float32 and once, with -DBFLOAT16, for bfloat16; arithmetic is float32. Attention takes one sequence
 // and head after the other: its queries, keys and values, some kilobytes, stay in the nearest cache from the first

@@ -1,0 +1,123 @@
+"""What mixers remember of the positions they have seen, while a model generates."""
+
+from abc import ABC
+from dataclasses import dataclass, fields
+from typing import Self
+
+import torch
+from torch import Tensor
+
+
+@dataclass
+class State(ABC):
+    """What a mixer remembers of the positions it has seen; each tensor's first axis is the batch.
+
+    Sequences may have seen different numbers of positions, so that states of prompts of different lengths join into
+    one batch (`concatenate`) and generate together.
+    """
+
+    lengths: Tensor  # (B,) positions that each sequence has seen
+
+    @classmethod
+    def concatenate(cls, states: "list[Self]") -> Self:
+        """Stack the sequences of several states."""
+        return cls(*map(torch.cat, zip(*(state.tensors for state in states), strict=True)))
+
+    def index_select(self, indices: Tensor) -> Self:
+        """Select the state of some sequences. indices: (B',)."""
+        return type(self)(*(tensor[indices] for tensor in self.tensors))
+
+    def next_positions(self, number: int) -> Tensor:
+        """Where the next so many positions of each sequence stand: (B, number)."""
+        return self.lengths[:, None] + torch.arange(number, device=self.lengths.device)
+
+    @property
+    def tensors(self) -> list[Tensor]:
+        """All that it remembers, `lengths` first."""
+        return [getattr(self, field.name) for field in fields(self)]
+
+
+@dataclass
+class Hidden(State):
+    """The last activation of each of a mixer's layers."""
+
+    h: Tensor  # (B, layers, C) float32
+
+
+@dataclass
+class Cache(State):
+    """A vector for each head and position, as many positions as there is room for, in tensors (B, nh, room, hs)."""
+
+    @classmethod
+    def empty(cls, batch: int, heads: int, room: int, head_size: int, like: Tensor) -> Self:
+        """Cache of sequences that have seen nothing yet, of the type and on the device of `like`."""
+        lengths = torch.zeros(batch, dtype=torch.long, device=like.device)
+        return cls(lengths, *(like.new_zeros(batch, heads, room, head_size) for _ in fields(cls)[1:]))
+
+    def extend(self, *vectors: Tensor) -> tuple[Tensor, ...]:
+        """Append vectors (B, nh, T, hs) after each sequence's length; what no longer fits is left out.
+
+        Returns what the new positions may look at, as `seen_from` does.
+        """
+        T = vectors[0].shape[2]
+        positions = self.next_positions(T)  # (B, T)
+        sequence, new = (positions < self.room).nonzero(as_tuple=True)
+        for kept, added in zip(self.vectors, vectors, strict=True):
+            kept[sequence, :, positions[sequence, new]] = added[sequence, :, new]
+        self.lengths = self.lengths + T
+        return self.seen_from(positions)
+
+    def seen_from(self, positions: Tensor) -> tuple[Tensor, ...]:
+        """Vectors (B, nh, S, hs) of each kind, and which of them positions (B, T) may look at: (B, 1, T, S) bool."""
+        filled = min(int(self.lengths.max()), self.room)
+        visible = torch.arange(filled, device=positions.device) <= positions[:, None, :, None]
+        return *(kept[:, :, :filled] for kept in self.vectors), visible
+
+    @property
+    def vectors(self) -> list[Tensor]:
+        """Vectors of each kind, (B, nh, room, hs)."""
+        return self.tensors[1:]
+
+    @property
+    def room(self) -> int:
+        """Most positions it remembers."""
+        return self.vectors[0].shape[2]
+
+
+@dataclass
+class KeyValueCache(Cache):
+    """Keys and values of the positions seen."""
+
+    keys: Tensor  # (B, nh, room, hs)
+    values: Tensor  # (B, nh, room, hs)
+
+
+@dataclass
+class ValueCache(Cache):
+    """Values of the positions seen, for attention that compares no keys."""
+
+    values: Tensor  # (B, nh, room, hs)
+
+
+@dataclass
+class WindowCache(KeyValueCache):
+    """Keys and values of the last w-1 positions, oldest first; a sequence that has seen fewer has them at the end.
+
+    A sequence that gets fewer than w-1 positions in all has room for only so many.
+    """
+
+    def extend(self, *vectors: Tensor) -> tuple[Tensor, ...]:
+        """Append keys and values (B, nh, T, hs), keep the last w-1.
+
+        Returns the keys and values before and with the new ones (B, nh, w-1+T, hs), and which of them each new
+        position may look at: (B, 1, T, w-1+T) bool.
+        """
+        T = vectors[0].shape[2]
+        keys, values = (torch.cat(pair, dim=2) for pair in zip(self.vectors, vectors, strict=True))
+        slot = torch.arange(self.room + T, device=keys.device)
+        distance = slot[self.room :, None] - slot  # (T, w-1+T)
+        empty = self.room - self.lengths  # (B,) slots that hold nothing; none if negative
+        visible = (distance >= 0) & (distance <= self.room) & (slot >= empty[:, None, None, None])  # (B, 1, T, w-1+T)
+        self.keys, self.values = keys[:, :, T:].contiguous(), values[:, :, T:].contiguous()
+        self.lengths = self.lengths + T
+        return keys, values, visible
