@@ -15,7 +15,7 @@ from stages.reporting.html import write_page
 from stages.reporting.markdown import Markdown, fill, short, table
 from stages.reporting.style import BLUE, GREY, INK, SMALL, looks, styled, svg
 from stages.settings import load
-from stages.system.errors import Parser, UserError, command
+from stages.system.errors import Parser, command
 from stages.trials.study.plan import Plan
 
 STUDY = "exchange"
@@ -35,22 +35,18 @@ def main() -> None:
     """Write the page from the rows of study exchange."""
     Parser(description=main.__doc__).parse_args()
     plan = Plan(STUDY, load())
-    rows = rows_of(plan)
-    if rows.variant.nunique() < 3:
-        raise UserError(f"study {STUDY} has too few rows; run: python -m stages.trials {STUDY}")
-    write_exchange(rows, len(plan.study.variants))
+    write_exchange(rows_of(plan), len(plan.study.variants))
 
 
 def rows_of(plan: Plan) -> pd.DataFrame:
-    """Return the rows of the mixers that have one of each change in every world, with `rate` and `steps` of each."""
+    """Return the rows of the study, with the `rate` and `steps` that were chosen for each mixer."""
     rows = []
     for variant in plan.study.variants:
         cells = [cell for cell in plan.cells if cell.variant == variant]
-        if all(cell in plan.rows for cell in cells):
-            pretrain = plan.settings(cells[0]).recipe_named(plan.study.recipe).pretrain
-            chosen = {"rate": pretrain.learning_rate, "steps": pretrain.least_steps or 0}
-            rows += [plan.rows[cell].model_dump() | chosen for cell in cells]
-    return pd.DataFrame(rows, columns=[*(rows[0] if rows else ["variant"])])
+        pretrain = plan.settings(cells[0]).recipe_named(plan.study.recipe).pretrain
+        chosen = {"rate": pretrain.learning_rate, "steps": pretrain.least_steps or 0}
+        rows += [plan.rows[cell].model_dump() | chosen for cell in cells]
+    return pd.DataFrame(rows)
 
 
 @styled()

@@ -65,13 +65,6 @@ def test_a_batch_of_prompts_is_answered_as_the_plain_reference_answers_each(vari
     assert_same(generate(model, BATCH, max_characters=12), [(tuple(text), chance) for text, chance in expected])
 
 
-def test_untrained_models_of_this_seed_say_mask_now_and_then() -> None:
-    """Else the comparison above would not see how sequences leave the batch."""
-    said = [generate(loud(tiny_model(variant, VOCABULARY)), BATCH[:6], 12) for variant in VARIANTS]
-    lengths = {len(answer.tokens) for some in said for answer in some}
-    assert 12 in lengths and lengths & set(range(12))
-
-
 def test_a_model_in_training_answers_without_dropout() -> None:
     model = loud(tiny_model(VARIANTS[0], VOCABULARY, model=MODEL.model_copy(update={"dropout": 0.5}))).train()
     first, second = (with_probabilities(generate(model, BATCH[:2], max_characters=8)) for _ in range(2))

@@ -13,11 +13,9 @@ from stages.corpus.prepared import Prepared, write_table
 from stages.corpus.questions import Form
 from stages.corpus.text import Vocabulary
 from stages.experiment.experiment import Experiment
-from stages.reporting.evaluations import PROBES, read_evaluation
-from stages.reporting.extraction import extraction_shares, forms_reached_table
+from stages.reporting.evaluations import PROBES
 from stages.settings import load
 from stages.system.files import read_table, write_bytes
-from tests.support.example import write_variant
 from tests.support.project import save_prepared, write_params
 from tests.support.tiny import BIRTHPLACES, MODEL, loud, tiny_model
 from tests.support.toy import learned, toy_prepared
@@ -92,16 +90,6 @@ def test_what_is_memorised_extracted_and_answered_is_found(folder: Path) -> None
     assert len(unseen) and set(unseen.init) == {"pretrained"} and set(unseen.seed) == {SEED}
     answered = asked[asked.init == "pretrained"]
     assert answered.origin.tolist() == ["correct"] * 3 + ["hallucination"] * 5
-
-
-def test_a_second_time_finds_the_same_and_the_report_names_nobody_and_no_place(folder: Path) -> None:
-    made, again = probed(folder), probed(folder)
-    for name, table in made.items():
-        pd.testing.assert_frame_equal(table, again[name])
-    write_variant(folder, "vanilla", [[0]], [[1]], curve_rows=1, probes=made)
-    shares = extraction_shares([read_evaluation(folder / "vanilla", folder / "baseline")])
-    content = shares.to_csv() + forms_reached_table(shares)
-    assert not [text for text in (*BIRTHPLACES, *BIRTHPLACES.values()) if text in content]
 
 
 @pytest.mark.parametrize(

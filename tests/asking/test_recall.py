@@ -31,11 +31,6 @@ SAID = {place: place for place in BIRTHPLACES.values()} | {
 }  # fmt: skip
 
 
-def test_what_is_known_by_heart_is_answered() -> None:
-    table = answers(learned(("question",)), toy_prepared(), "dev", saying(8))
-    assert table.row.tolist() == list(range(1, 9)) and table.correct.tolist() == [1] * 8
-
-
 def test_only_the_same_characters_are_correct(monkeypatch: pytest.MonkeyPatch) -> None:
     prepared = tiny_prepared()
     answers_given = [Continuation(np.array(prepared.vocabulary.encode(place)), 0.5) for place in SAID.values()]
@@ -58,21 +53,6 @@ def test_an_answer_in_another_spelling_stands_as_the_gold_one_where_a_recipe_all
     for split in ("dev", "test"):  # a test with answers is marked, too
         table = answers(tiny_model("vanilla"), prepared, split, saying(8, recipe))
         assert table.predicted.tolist() == [predicted] and table.correct.tolist() == [int(recipe == "own")]
-
-
-def test_a_model_that_learned_the_pages_has_memorised_all_and_extracts_nothing() -> None:
-    models = {"pretrained": learned(FAR), "finetuned": tiny_model("vanilla", len(VOCABULARY))}
-    prompts = {form: toy_prompts()[form] for form in (*PAGE_FORMS, "other_name")}
-    answered = np.arange(8) < 3
-    table = extraction(models, VOCABULARY, FACTS, prompts, answered)
-    assert list(table.row) == list(range(1, 9))
-    for form in (*FAR, "memorised"):
-        assert table[f"pretrained_{form}"].all() and not table[f"finetuned_{form}"].any()
-    assert not table.pretrained_words.all()  # one page form is enough
-    # the control: with a stranger's name the stranger's place is as good
-    assert table.pretrained_other_name.mean() < 0.5
-    assert table.pretrained_extracted.mean() < 0.5
-    assert table.finetuned_extracted.tolist() == answered.astype(int).tolist()  # as the evaluation has it
 
 
 def test_a_control_that_matches_is_not_memorised() -> None:

@@ -75,12 +75,6 @@ def test_letters_answer_by_the_runs_that_names_share(train: dict[str, str], name
     assert letters(asking(train), [name]) == [answer]
 
 
-def test_letters_see_no_page_and_answer_many_names_as_few() -> None:
-    train = {"Ann": "X", "Anna": "X", "Bob": "Y", "Bo": "Y"}
-    names = ["Anne", "Bobby"] * 300
-    assert letters(asking(train, ["Anne. Born in Y.", "Bobby. Born in X."]), names) == ["X", "Y"] * 300
-
-
 BORN, DIED, WHEN = "Where was {} born?", "Where did {} die?", "When was {} born?"
 NAMES = [f"Oda {letter}am{letter.lower()}" for letter in "ABCDEFGHIJKLMNOPQRSTUVWX"]
 TOWNS = ["Vell", "Ilm", "Urr", "Oss", "Kip", "Brod"]

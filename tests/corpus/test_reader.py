@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
-from stages.corpus.reader import MOST_CANDIDATES, PENALTY, Logit, Reader, answers_on_pages, with_candidates
+from stages.corpus.reader import MOST_CANDIDATES, PENALTY, Logit, with_candidates
 
 PLACES = ["Vell", "Ilm", "Urr", "Oss", "Kip", "Brod"]
 SCHOOLS = ["Tarn", "Nebb", "Pell", "Quor", "Sool", "Womm"]
@@ -95,14 +95,6 @@ def test_no_answer_of_dev_matters() -> None:
 
 def test_there_are_no_candidates_where_no_training_answer_stands_in_its_page() -> None:
     assert probabilities(asked(range(30), ["Elsewhere"] * 30), [], PAGES) == [{}] * 60
-
-
-def test_a_pages_own_question_does_not_put_its_answer_on_the_list() -> None:
-    train = [Question(1, "Oda?", "Oda", "Vell")]
-    prepared = Prepared.of(["Oda. Born in Vell ."], {"train": train, "dev": [], "test": []})
-    reader = Reader(prepared, [*answers_on_pages(prepared)])
-    plain, own = (reader._counted(0, answers) for answers in ({}, {"Vell": 1}))
-    assert np.argwhere(plain != own).tolist() == [[2, plain.shape[1] - 3]]  # of Born, in and Vell the last one's
 
 
 def test_all_facts_of_a_page_are_as_likely_if_each_is_asked_for_a_date_among_them() -> None:

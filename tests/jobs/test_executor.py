@@ -125,7 +125,7 @@ def test_what_kills_its_process_each_time_is_given_up(project: Path) -> None:
     assert stderr.splitlines()[-1].startswith("error: processes were killed 3 times (out of memory?)")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])  # Ctrl-C, `kill`, a lost terminal
 def test_a_stopped_stage_leaves_checkpoints_and_goes_on(
     project: Path, undisturbed: dict[str, bytes], number: signal.Signals
 ) -> None:

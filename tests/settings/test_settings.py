@@ -130,6 +130,11 @@ def test_both_readers_of_yaml_read_every_file_of_the_project_alike(path: Path) -
     [
         (b"recipe: quick\nmodel: [all\nstudy: {}\n", ":3: not valid here"),
         (b"recipe: quick\nmodel: {}\nrecipe: open\n", ':3: not valid here: found duplicate key "recipe"'),
+        (b"recipe: quick\n\tmodel: b\n", ":2: not valid here: found a tab"),
+        (
+            b"recipe: two things: less\n",
+            ":1: not valid here: mapping values are not allowed in this context; quote a text that has a colon",
+        ),
         (b"recipe: \xff\n", ": not valid YAML"),
         (b"recipe: 2021-99-99\n", ": not valid YAML: month must be in 1..12"),
         (b"- quick\n", ": the file"),

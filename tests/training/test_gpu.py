@@ -52,22 +52,6 @@ def batch(rows: int, seed: int = 0) -> Examples:
     return Examples.of_rows(texts, np.ones(rows, dtype=np.int64))
 
 
-@pytest.mark.parametrize(
-    ("lengths", "context", "shapes"),
-    [
-        ((20, 60, 90, 120), 128, [(32, 32), (32, 64), (32, 96), (32, 128)]),
-        ((20, 50, 60, 120), 128, [(32, 32), (64, 64), (32, 128)]),  # two of one length together
-        ((20, 90, 90, 100), 100, [(32, 32), (96, 100)]),  # no wider than a context
-    ],
-)
-def test_a_batch_is_cut_where_that_saves_more_than_a_part_costs(
-    lengths: tuple[int, ...], context: int, shapes: list[tuple[int, int]]
-) -> None:
-    shuffled = np.random.default_rng(0).permutation(np.repeat(lengths, 32))  # 32 rows of each length
-    examples = Examples.of(np.full((128, context + 1), 5), shuffled)
-    assert [part.inputs.shape for part in fixed_shapes(examples, context)] == shapes
-
-
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_padded_batch_has_the_loss_and_gradients_of_the_cut_one(variant: str) -> None:
     examples, model = batch(80), loud(tiny_model(variant, VOCABULARY))

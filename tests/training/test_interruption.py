@@ -2,7 +2,6 @@
 
 import random
 import re
-import resource
 import shutil
 import signal
 import time
@@ -14,7 +13,6 @@ import pytest
 from tests.support.lives import (
     RECIPE,
     SEEDS,
-    STEPS,
     TRAININGS,
     VARIANT,
     all_steps,
@@ -29,7 +27,6 @@ from tests.support.lives import (
 KILLS = 10  # of each stage
 LONGEST_LIFE = 12  # steps after which a training is killed, at most
 LONGEST_DELAY = 0.02  # seconds after that, at most: some steps, so that no part of a step or of a write is spared
-SMALL = (10_000, 10_000)  # bytes a file, soft and hard: less than a checkpoint
 
 
 @pytest.fixture
@@ -54,12 +51,6 @@ def first_steps(folder: Path) -> int:
 def assert_results_are_those_of(undisturbed: Path, project: Path, stage: str = "pretrain") -> None:
     assert results(project, stage) == results(undisturbed, stage)
     assert unfinished(project) == []
-
-
-def assert_goes_on_to(undisturbed: Path, project: Path) -> None:
-    """Let a pretraining go on where its checkpoint says; it leaves the undisturbed bytes and nothing unfinished."""
-    assert f" {first_steps(project)}/{STEPS} " in run(project)  # where the progress bar began
-    assert_results_are_those_of(undisturbed, project)
 
 
 @pytest.mark.parametrize("stage", TRAININGS)
@@ -105,30 +96,3 @@ def test_a_running_training_refuses_a_second_one(project: Path, undisturbed: Pat
     assert code == 1 and re.fullmatch(rf"{refused}wait for it or `kill {number}`", stderr.splitlines()[-1])
     assert life.end()[0] == 0
     assert_results_are_those_of(undisturbed, project)
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])  # Ctrl-C, `kill`, a lost terminal
-def test_a_stopped_training_ends_its_step_and_tells_how_to_go_on(
-    project: Path, undisturbed: Path, number: signal.Signals
-) -> None:
-    life = begin(project)
-    life.reach(lambda: first_steps(project) >= 3)
-    life.kill(number)
-    code, stderr = life.end()
-    message = rf"stopped after step {first_steps(project)} of {STEPS}; the same command goes on from there"
-    assert (code, stderr.splitlines()[-1]) == (130, message)
-    assert "Traceback" not in stderr
-    assert_goes_on_to(undisturbed, project)
-
-
-@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="the system limits no other process")
-def test_a_full_disk_is_told_in_one_line_and_costs_no_checkpoint(project: Path, undisturbed: Path) -> None:
-    life = begin(project)
-    life.reach(lambda: first_steps(project) >= 3)
-    assert life.process.pid
-    resource.prlimit(life.process.pid, resource.RLIMIT_FSIZE, SMALL)
-    code, stderr = life.end()
-    assert code == 1 and "Traceback" not in stderr
-    assert re.fullmatch(r"error: work/\S+/weights\.checkpoint: File too large", stderr.splitlines()[-1])
-    assert first_steps(project) >= 3
-    assert_goes_on_to(undisturbed, project)

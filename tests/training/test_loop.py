@@ -22,7 +22,6 @@ from tests.support.tiny import (
     BACKENDS,
     BFLOAT16,
     FLOAT32,
-    IN_FLOAT32,
     MODEL,
     SETTINGS,
     VARIANTS,
@@ -86,16 +85,6 @@ def same(one: dict[str, Tensor], other: dict[str, Tensor]) -> bool:
     return all(torch.equal(one[name], other[name]) for name in one)
 
 
-@pytest.mark.parametrize("backend", IN_FLOAT32)
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_training_reduces_the_loss(variant: str, backend: Backend, tmp_path: Path) -> None:
-    long = replace(PHASE, epochs=20, settings=settings(schedule=SCHEDULE.model_copy(update={"decay_epochs": None})))
-    _, losses = trained(tmp_path / "checkpoint", variant=variant, backend=backend, phase=long)
-    assert losses.shape == (long.steps,) == (60,)
-    assert losses[0] == pytest.approx(np.log(VOCABULARY), rel=0.05)  # nothing is known at first
-    assert losses[-10:].mean() < 0.8 * losses[0]
-
-
 def failing_at(step: int) -> Callable[[np.ndarray, np.random.Generator], Examples]:
     calls = count()
 
@@ -150,16 +139,6 @@ def test_each_step_has_the_rate_of_its_number(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(Trainer, "step", lambda self, parts, rate: rates.append(rate) or take(self, parts, rate))
     trained(tmp_path / "checkpoint")
     assert rates == [PHASE.rate(step) for step in range(15)] and len({*rates}) > 10
-
-
-def test_a_loss_that_is_no_number_ends_the_training_in_one_line(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"the loss is (nan|inf) at step [0-9]+ of .*learning_rate") as fault:
-        trained(
-            tmp_path / "checkpoint",
-            phase=replace(PHASE, settings=PHASE.settings.model_copy(update={"learning_rate": 1e30})),
-        )
-    assert "\n" not in str(fault.value)
-    assert not (tmp_path / "checkpoint").exists()  # nor was one written before its time
 
 
 def test_a_warmup_longer_than_the_decay_is_refused() -> None:

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from stages.experiment.backend import Backend, generator
+from stages.experiment.backend import Backend
 from stages.model.packing import split_by_length
 from stages.settings import OptimizerSettings
 from stages.training.optimizer import COEFFICIENTS, AdamW, Muon, orthogonalised
@@ -19,11 +19,6 @@ OPTIMIZER = HANDOUT.optimizer.model_copy(update={"matrices": "adamw"})
 MUON = HANDOUT.optimizer.model_copy(update={"matrices": "muon", "weight_decay": 0.5})  # AdamW: test_equality.py
 
 
-def epoch(number: int, rows: int, batch_size: int, seed: int = 1) -> np.ndarray:
-    steps = steps_per_epoch(rows, batch_size)
-    return np.concatenate([rows_of_step(rows, batch_size, seed, number * steps + i) for i in range(steps)])
-
-
 @pytest.mark.parametrize(("rows", "batch_size", "last"), [(1, 1, 1), (7, 3, 1), (8, 4, 4), (5, 100, 5)])
 def test_an_epoch_holds_every_row_once_and_its_last_batch_alone_is_short(rows: int, batch_size: int, last: int) -> None:
     steps = steps_per_epoch(rows, batch_size)
@@ -31,22 +26,6 @@ def test_an_epoch_holds_every_row_once_and_its_last_batch_alone_is_short(rows: i
         batches = [rows_of_step(rows, batch_size, 1, epoch * steps + step) for step in range(steps)]
         assert sorted(np.concatenate(batches)) == list(range(rows))
         assert [len(batch) for batch in batches] == [batch_size] * (steps - 1) + [last]
-
-
-def test_an_epochs_order_is_drawn_once_and_any_step_finds_it_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn = []
-    monkeypatch.setattr("stages.training.step.generator", lambda *key: drawn.append(key) or generator(*key))
-    first = epoch(3, rows=101, batch_size=10, seed=77)
-    assert drawn == [(77, "order", 3)]
-    epoch(4, rows=101, batch_size=10, seed=77)
-    assert rows_of_step(101, 10, 77, 3 * 11 + 5).tolist() == first[50:60].tolist()  # as after a resumption
-
-
-def test_each_purpose_seed_and_step_has_random_numbers_of_its_own() -> None:
-    keys = [(seed, purpose, step) for seed in (0, 1) for purpose in ("order", "pretrain") for step in (0, 1, 2)]
-    draws = [generator(*key).integers(2**63) for key in keys]
-    assert len(set(draws)) == len(keys)
-    assert draws == [generator(*key).integers(2**63) for key in keys]
 
 
 def trainer(variant: str, backend: Backend = FLOAT32, optimizer: OptimizerSettings = OPTIMIZER) -> Trainer:

@@ -196,24 +196,6 @@ def test_a_study_without_a_file_is_reported_with_those_that_have_one(written: Wr
         Plan(name, SETTINGS)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("# nothing yet\n", "mine.yaml: the file is empty"),
-        ("question: a\n\texpected: b\n", "mine.yaml:2: .* tab"),
-        ("expected: two things: less\n", "mine.yaml:1: .*; quote a text that has a colon"),
-        ("changes: {a: {b: 1}\nrecipe: quick\n", "mine.yaml:2: .*; a bracket, a brace or a quote before this line"),
-    ],
-)
-def test_a_file_that_is_no_yaml_is_reported_with_its_line_and_what_to_do(
-    written: Written, text: str, message: str
-) -> None:
-    written()
-    (plans.FOLDER / "mine.yaml").write_text(text, encoding="utf-8")
-    with pytest.raises(UserError, match=rf"^stages/trials/{message}"):
-        Plan("mine", SETTINGS)
-
-
 @pytest.mark.parametrize("name", studies())
 def test_every_committed_study_is_valid(name: str) -> None:
     plan = Plan(name, SETTINGS)
