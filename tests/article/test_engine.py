@@ -77,13 +77,3 @@ def test_texts_are_encoded_as_by_the_vocabulary(driver: Chrome, page: Path) -> N
         script = "return arguments[1].map((text) => encoded(text, arguments[0]));"
         expected = [Vocabulary(tuple(characters)).encode(text).tolist() for text in texts]
         assert driver.execute_script(script, characters, texts) == expected
-
-
-def test_a_stored_matrix_is_off_by_half_a_step_of_its_row_at_most() -> None:
-    weights = {
-        "a": torch.tensor([[127.0, 0.4, -0.6], [0.0, 0.0, 0.0], [1.0, 2.0, -4.0]]),
-        "b": torch.tensor([0.1, 3.0]),
-    }
-    tensors = restored(stored(weights))
-    assert tensors["a"].tolist() == [[127.0, 0.0, -1.0], [0.0, 0.0, 0.0], pytest.approx([1.0, 2.0, -4.0], abs=4 / 254)]
-    assert torch.equal(tensors["b"], weights["b"])

@@ -1,35 +1,34 @@
-"""The article's figures hold the values of the reports that they are made from."""
+"""The article's figures hold the values of the reports and rows that they are made from."""
 
 import json
 import re
 from html import unescape
+from typing import Any
 
 import pandas as pd
 import pytest
 
-from stages.article import sections
-from stages.article.sections import (
-    EXPOSURES,
-    LOAD,
-    SHIFTS,
-    WORDS,
-    Dot,
-    by_init,
-    by_load,
-    charts,
-    facts,
-    inlined,
-    stored_after,
-)
-from stages.system.errors import UserError
+from stages.article.sections import LOAD, Dot, by_load
 from stages.trials.study.row import Cell, Row, read_rows
 from tests.support.pages import committed
 from tests.support.tiny import COMPARED, ROOT
 from tests.trials.test_plan import row_of
 
+REPORTS = {"handout": "compared", "unaided": "compared", "open": "all", "quick": "compared"}
+MEASURES = {  # in the words of the article: weights and measure of extraction.csv
+    "page's words, pretrained": ("pretrained", "continuation"),
+    "page's words, finetuned": ("finetuned", "continuation"),
+    "question, finetuned": ("finetuned", "extracted"),
+    **{
+        f"{offset} before, {weights}": (weights, f"offset_{offset}")
+        for offset in (0, 1, 10)
+        for weights in ("pretrained", "finetuned")
+    },
+}
 
-def pairs_row(variant: str, swept: str, share: float, seed: int = 1) -> Row:
-    cell = Cell(change="a", swept=swept, variant=variant, seed=seed)
+
+def pairs_row(variant: str, swept: str, share: float) -> Row:
+    cell = Cell(change="a", swept=swept, variant=variant, seed=1)
     return row_of(cell, bits_asked=100.0, bits_stored=100.0 * share)
 
 
@@ -40,70 +39,25 @@ def test_mixers_stand_in_the_order_of_load_one() -> None:
     assert by_load(rows) == [Dot(name, f"{load:g}", value) for name, load, value in [*expected, ("rope", 2, 25)]]
 
 
-def test_a_report_without_a_variant_of_the_text_is_told_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sections, "metrics", lambda selection: {"variants": {"rope": {}, "vanilla": {}}})
-    with pytest.raises(UserError, match="reports/unaided/compared: there is no synthesizer, of which the article's"):
-        charts(["rope", "vanilla"])
-    lacks_rope = {"variants": {"vanilla": {}, "synthesizer": {}}}
-    has_both = {"variants": {"rope": {}, "synthesizer": {}}}
-    monkeypatch.setattr(sections, "metrics", lambda selection: lacks_rope if "quick" in selection else has_both)
-    with pytest.raises(UserError, match="reports/quick/compared: there is no rope, of which the article's"):
-        charts(["vanilla"])
-
-
-def test_rows_and_series_have_the_figures_of_their_report() -> None:
-    figures = {
-        "scratch_dev_accuracy": 1.0,
-        "dev_accuracy": 9.0,
-        "dev_accuracy_ci_low": 8.0,
-        "dev_accuracy_ci_high": 9.5,
-    }
-    assert by_init([{"recipe": "open", "variants": {"rope": figures}}], ["rope"]) == [
-        Dot("open, from scratch", "rope", 1.0, None, None),
-        Dot("open, pretrained", "rope", 9.0, 8.0, 9.5),
-    ]
-    measures = [(weights, measure) for weights, measure in {**WORDS, **SHIFTS}.values()]
-    shares = pd.DataFrame(
-        [(*key, "rope", number, number - 1, number + 1) for number, key in enumerate(measures)],
-        columns=["weights", "measure", "variant", "share", "ci_low", "ci_high"],
-    ).set_index(["weights", "measure", "variant"])
-    assert facts(shares, WORDS, ["rope"])[2] == Dot("question, finetuned", "rope", 2, 1, 3)
-    assert facts(shares, SHIFTS, ["rope"])[5] == Dot("10 before, finetuned", "rope", 8, 7, 9)
+def with_interval(mean: float, low: float, high: float) -> str:
+    return f"{mean:.1f} % ({low:.1f} to {high:.1f})"
 
 
 def test_the_dots_of_the_committed_page_are_those_of_the_committed_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     page = unescape(committed("reports/article/index.html").decode())
-    said = re.findall(r'data-said="([^"]+)"', page)
-    dots = [dot for chart in charts(COMPARED).values() for dot in chart.dots]
-    assert sorted(said) == sorted(f"{dot.series}, {dot.row}: {dot.words}" for dot in dots)
+    expected = set()
+    for recipe, selection in REPORTS.items():
+        report: dict[str, Any] = json.loads(committed(f"reports/{recipe}/{selection}/metrics.json"))
+        for name in COMPARED:
+            of = report["variants"][name]
+            figures = with_interval(of["dev_accuracy"], of["dev_accuracy_ci_low"], of["dev_accuracy_ci_high"])
+            expected |= {f"{name}, {recipe}, pretrained: {figures}"}
+            expected |= {f"{name}, {recipe}, from scratch: {of['scratch_dev_accuracy']:.1f} %"}
+    shares = pd.read_csv(ROOT / "reports/handout/compared/extraction.csv").set_index(["weights", "measure", "variant"])
+    for words, key in MEASURES.items():
+        for name in COMPARED:
+            expected |= {f"{name}, {words}: {with_interval(*100 * shares.loc[(*key, name)])}"}
     (spans,) = [row for row in read_rows("ablation") if row.change == "only_spans"]
     assert f"answered, the pages alone: {100 * spans.right / spans.questions:.1f} %" in page
-
-
-def test_what_is_stored_after_exposures_is_the_mean_of_the_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
-    after = json.dumps({EXPOSURES: 100})
-    rows = [
-        pairs_row("rope", after, 0.25),
-        pairs_row("rope", after, 0.75, seed=2),
-        pairs_row("nope", after, 0.125),
-        pairs_row("nope", json.dumps({EXPOSURES: 300}), 1.0),
-    ]
-    monkeypatch.setattr(sections, "read_rows", lambda study: rows)
-    assert stored_after(100) == {"rope": 50.0, "nope": 12.5}
-
-
-NAMESPACES = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
-SVG = f'<svg {NAMESPACES} width="60pt" viewBox="0 0 6 4">{{}}</svg>'
-
-
-def test_identifiers_of_a_figure_and_what_refers_to_them_get_the_prefix() -> None:
-    content = (
-        '<defs><style>* {evil: 1}</style></defs><path id="m" d="M 0 0" style="fill: #222222"/><clipPath id="p0"/>'
-        '<use xlink:href="#m" clip-path="url(#p0)"/>'
-    )
-    element = inlined(SVG.format(content), "f1--", '<b> "quoted"')
-    assert '<path id="f1--m" d="M 0 0" style="fill: #222222"' in element
-    assert '<clipPath id="f1--p0"' in element and '<use href="#f1--m" clip-path="url(#f1--p0)"' in element
-    assert "http" not in element and "evil" not in element  # a figure's style would hold for the whole page
-    assert 'aria-label="&lt;b&gt; &quot;quoted&quot;"' in element
+    assert expected - {*re.findall(r'data-said="([^"]+)"', page)} == set()
