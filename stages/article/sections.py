@@ -15,7 +15,6 @@ from markupsafe import Markup, escape
 from matplotlib.figure import Figure
 
 from stages.reporting.style import COLOURS, GREY, INK, STYLE, css_width, rows_figure, svg
-from stages.system.errors import UserError
 from stages.system.files import read_json
 from stages.trials.study.groups import interval
 from stages.trials.study.row import MEASURES, Row, read_rows
@@ -36,8 +35,6 @@ HANDOUT = "handout/compared"
 UNAIDED = "unaided/compared"
 OPEN = "open/all"
 QUICK = "quick/compared"
-# variants in the page's text
-SPOKEN_OF = {HANDOUT: {"rope"}, UNAIDED: {"rope", "synthesizer"}, OPEN: {"rope"}, QUICK: {"rope"}}
 ACCURACIES = {"from scratch": "scratch_dev_accuracy", "pretrained": "dev_accuracy"}
 WORDS = {
     "page's words, pretrained": ("pretrained", "continuation"),
@@ -152,14 +149,8 @@ def charts(compared: Sequence[str]) -> dict[str, Chart]:
     """Return the figures by name.
 
     compared: variants of the figures that do not show all; those that a report lacks are left out.
-
-    Raises UserError: a report lacks a variant of which the text speaks.
     """
     reports = {selection: metrics(selection) for selection in (HANDOUT, UNAIDED, OPEN, QUICK)}
-    for selection, names in SPOKEN_OF.items():
-        if lacking := sorted(names - reports[selection]["variants"].keys()):
-            what = f"there is no {', '.join(lacking)}, of which the article's text speaks"
-            raise UserError(f"{REPORTS / selection}: {what}; make the report with it in model.compared")
     compared = in_all(reports.values(), list(dict.fromkeys([*compared, "rope"])))  # of which the text speaks
     shares = published_shares(HANDOUT)
     questions = "dev questions answered (%)"
