@@ -29,7 +29,7 @@ def obtain(params: Settings, recipe: str, folder: Path) -> str:
         case "own":
             files, line = own(sources.own.path(), params.question_recipe(recipe), recipe)
         case _:
-            raise UserError(f"recipe '{recipe}' is for studies alone; run: python -m stages.trials capacity_loads")
+            raise UserError(f"recipe '{recipe}' is for studies alone, such as capacity_loads; select another one")
     with new_folder(folder) as new:
         for name, content in files.items():
             write_bytes(new / name, content)

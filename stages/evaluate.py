@@ -4,7 +4,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from stages.jobs.job import WEIGHTS, Job
+from stages.jobs.job import INITS, WEIGHTS, Job
 from stages.jobs.stage import run
 from stages.system.errors import command
 from stages.system.files import write_json, write_metrics, write_text
@@ -16,7 +16,6 @@ if TYPE_CHECKING:  # a stage without missing jobs does not need what loads torch
     from stages.corpus.prepared import Prepared
     from stages.experiment.experiment import Experiment
 
-INITS = ("pretrained", "scratch")  # the weights that finetuning began with
 # Questions and gold places are in the baseline's table alone: a variant's evaluation has no fetched data
 COLUMNS = ["variant", "split", "row", "seed", "init", "predicted", "correct", "probability"]
 

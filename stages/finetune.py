@@ -1,12 +1,10 @@
 """Stage `finetune`: the training questions, from scratch and from pretrained weights, a job a variant and a seed."""
 
-from stages.jobs.job import WEIGHTS, Job
+from stages.jobs.job import INITS, WEIGHTS, Job
 from stages.jobs.stage import lowest_loss, run
 from stages.system.errors import command
 from stages.system.files import write_metrics
 from stages.system.progress import begin_job
-
-INITS = ("scratch", "pretrained")  # the weights that finetuning begins with
 
 
 def carry_out(job: Job) -> None:

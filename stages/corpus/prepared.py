@@ -23,6 +23,7 @@ from safetensors.numpy import load_file, save
 from stages.corpus.phrases import PROBABILITY, SPAN, Phrases, capitalised_phrases
 from stages.corpus.questions import Form, Question, common_forms
 from stages.corpus.text import Ragged, Vocabulary, folded, pages_about, title_lengths
+from stages.system.errors import UserError
 from stages.system.files import read_json, read_table, write_bytes, write_json, write_text
 
 VOCABULARY, ENCODED, SPANS, TABLE = "vocabulary.json", "encoded.safetensors", "spans.safetensors", "questions.tsv"
@@ -86,7 +87,9 @@ class Prepared:
 
     @classmethod
     def load(cls, folder: Path) -> "Prepared":
-        """Read what `save` wrote. Raises OSError: the folder was not prepared yet."""
+        """Read what `save` wrote. Raises UserError: the folder was not prepared yet."""
+        if not (folder / TABLE).is_file():
+            raise UserError(f"{folder} is missing; `dvc repro prepare` makes it")
         arrays, of_spans = load_file(folder / ENCODED), load_file(folder / SPANS)
 
         def encoded(name: str) -> Ragged:

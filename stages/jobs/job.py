@@ -19,6 +19,7 @@ from stages.system.files import PREPARED, WORK, digest, files_digest, read_json,
 PACKAGE = Path(__file__).parents[1]
 RECORD = "record.json"
 WEIGHTS = "weights"  # name of the training of a pretraining
+INITS = ("pretrained", "scratch")  # names of the trainings of a finetuning: the weights that it begins with
 ROW_FILE = "row.json"  # the result of a trial
 SOURCES = (".py", ".yaml", ".cpp", ".h")  # suffixes of files that a result depends on
 

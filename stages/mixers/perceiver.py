@@ -12,8 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from stages.model.attention import CausalSelfAttention, attend, attend_packed
-from stages.model.gpt import Backbone
-from stages.model.mixer import merge_heads, split_heads
+from stages.model.mixer import Backbone, merge_heads, split_heads
 from stages.model.ops import embed_positions
 from stages.model.packing import Packing
 from stages.model.state import State

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from stages.model.attention import lower_triangle
-from stages.model.cpu.library import serve
+from stages.model.cpu.library import has_kernels
 from stages.model.mixer import Mixer, merge_heads, split_heads
 from stages.model.ops import attend_by_position, dropout
 from stages.model.packing import Packing
@@ -65,7 +65,7 @@ class Synthesizer(Mixer):
         return self.projection(merge_heads(dropout(weights, self.dropout_rate) @ v))
 
     def packed(self, x: Tensor, packing: Packing) -> Tensor | None:
-        if not serve(x):
+        if not has_kernels(x):
             return None
         hidden, values = F.relu(self.hidden(x)), self.value(x)  # (N, C) each
         return self.projection(

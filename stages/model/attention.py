@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from stages.model.cpu.library import serve
+from stages.model.cpu.library import has_kernels
 from stages.model.mixer import Mixer, merge_heads, split_heads
 from stages.model.ops import Angles, attend_varlen, dropout, head_size_of
 from stages.model.packing import Packing
@@ -30,7 +30,7 @@ class CausalSelfAttention(Mixer):
         T = x.shape[1]
         q, k, v = split_heads(self.query_key_value(x), 3 * self.heads).chunk(3, dim=1)  # (B, nh, T, hs) each
         positions = torch.arange(T, device=x.device)[None] if state is None else state.next_positions(T)  # (B or 1, T)
-        q, k = self.place(q, positions), self.place(k, positions)
+        q, k = self.apply_positions(q, positions), self.apply_positions(k, positions)
 
         if state is None:
             visible = lower_triangle(q, k, self.window)  # (T, S)
@@ -39,7 +39,7 @@ class CausalSelfAttention(Mixer):
 
         return self.projection(merge_heads(attend(q, k, v, visible, self.dropout_rate)))
 
-    def place(self, x: Tensor, positions: Tensor) -> Tensor:
+    def apply_positions(self, x: Tensor, positions: Tensor) -> Tensor:
         """Put positions (B or 1, T) into queries or keys x (B, nh, T, hs); here they came with the embedding."""
         return x
 
@@ -48,7 +48,7 @@ class CausalSelfAttention(Mixer):
         return self.projection(attend_packed([joined], [packing], heads, self.dropout_rate, self.window, self.angles()))
 
     def angles(self) -> Angles | None:
-        """Angles by which `place` turns each position, for `attend_packed`."""
+        """Angles by which `apply_positions` turns each position, for `attend_packed`."""
         return None
 
     def empty_state(self, batch: int, positions: int) -> KeyValueCache:
@@ -81,7 +81,7 @@ class RotaryAttention(CausalSelfAttention):
         self.register_buffer("cosine", cosine, persistent=False)
         self.register_buffer("sine", sine, persistent=False)
 
-    def place(self, x: Tensor, positions: Tensor) -> Tensor:
+    def apply_positions(self, x: Tensor, positions: Tensor) -> Tensor:
         cosine, sine = (table[positions][:, None] for table in self.angles())  # (B or 1, 1, T, hs/2) each
         return rotate(x, cosine, sine)
 
@@ -134,7 +134,7 @@ def attend_packed(
     """Attend in all sequences of a packed batch, fast: arguments and result are those of `attend_varlen`."""
     query_heads, key_heads = heads
     head_size = head_size_of(tensors, heads)
-    if serve(tensors[0]):
+    if has_kernels(tensors[0]):
         return attend_varlen(tensors, packings, heads, dropout_rate, window, angles)
 
     mixed = []

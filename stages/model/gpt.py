@@ -1,139 +1,16 @@
-"""The model: characters are embedded, residual blocks mix them, and the next character is predicted.
+"""The model: characters are embedded, residual blocks mix them, and the next character is predicted."""
 
-A variant's name is the name of its file in mixers/, and its mixer the class that the file defines.
-"""
-
-import traceback
 from collections.abc import Sequence
-from importlib import import_module
-from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from stages.model.mixer import Mixer
 from stages.model.ops import LayerNorm, dropout, embed, embed_positions
 from stages.model.packing import Packing
+from stages.model.registry import build
 from stages.model.state import State
-from stages.settings import PARAMS, ModelSettings, Section, check
-from stages.system.errors import UserError
-
-
-class Block(nn.Module):
-    """x + mix(norm(x)), then x + mlp(norm(x)): pre-LayerNorm, GELU MLP of `expansion` times the width, or none for 0.
-
-    All but the mixer works on characters one by one, so it takes a whole batch's at once, whatever their sequences.
-    """
-
-    def __init__(self, model: ModelSettings, mixer: Mixer, expansion: int) -> None:
-        super().__init__()
-        self.norm_mixer = LayerNorm(model.width)
-        self.mixer = mixer
-        self.dropout_rate = model.dropout
-        self.has_mlp = expansion > 0
-        if self.has_mlp:
-            self.norm_mlp = LayerNorm(model.width)
-            self.expand = nn.Linear(model.width, expansion * model.width)
-            self.contract = nn.Linear(expansion * model.width, model.width)
-
-    def forward(self, x: Tensor, packing: Packing, state: Any = None, loss_indices: Tensor | None = None) -> Tensor:
-        """x (N, C) → (N, C); packing and state are as in `Mixer.forward`.
-
-        With `loss_indices`, indices of characters, only those come out: (loss_indices, C).
-        """
-        mixed = self.mixer(self.norm_mixer(x), packing, state)  # (N, C)
-        return self.add(x, mixed, loss_indices)
-
-    def add(self, x: Tensor, mixed: Tensor, loss_indices: Tensor | None = None) -> Tensor:
-        """x + mixed, then the MLP: what follows the mixer. x, mixed: (N, C); only `loss_indices` go on, or all."""
-        if loss_indices is not None:  # from here on no character sees another: the rest is not needed
-            x, mixed = x[loss_indices], mixed[loss_indices]
-        dropout_rate = self.dropout_rate if self.training else 0.0
-        x = x + dropout(mixed, dropout_rate)
-        if not self.has_mlp:
-            return x
-        h = F.gelu(self.expand(self.norm_mlp(x)))  # (N, expansion·C)
-        return x + dropout(self.contract(h), dropout_rate)
-
-
-class Backbone(nn.ModuleList):
-    """layers × Block, each with a mixer of the variant.
-
-    A variant that does not keep one vector a character all the way (the perceiver) derives a `Backbone` of its own.
-    """
-
-    needs_positions: bool
-
-    def __init__(
-        self, model: ModelSettings, settings: Section, mixer: type[Mixer], last_expansion: int | None = None
-    ) -> None:
-        """last_expansion: of the last block's MLP; None: as in the others."""
-        expansions = [model.expansion] * model.layers
-        if last_expansion is not None:
-            expansions[-1] = last_expansion
-        mixers = (mixer(model, settings, layer) for layer in range(model.layers))
-        super().__init__(Block(model, *parts) for parts in zip(mixers, expansions, strict=True))
-        self.needs_positions = mixer.needs_positions
-
-    def forward(
-        self, x: Tensor, packing: Packing, states: Sequence[State] | None = None, loss_indices: Tensor | None = None
-    ) -> Tensor:
-        """x (N, C) → (N, C); packing and states, one a block, are as in `Mixer.forward`.
-
-        With `loss_indices`, indices of characters, only those come out: (loss_indices, C).
-        """
-        for i, block in enumerate(self):
-            is_last = i == len(self) - 1
-            x = block(x, packing, None if states is None else states[i], loss_indices if is_last else None)
-        return x
-
-    def empty_states(self, batch: int, positions: int) -> list[State]:
-        """States of `batch` sequences that have seen nothing yet, with room for `positions` positions."""
-        mixers = [module for module in self.modules() if isinstance(module, Mixer)]
-        return [mixer.empty_state(batch, positions) for mixer in mixers]
-
-
-def settings_of(variant: str, variants: dict[str, dict[str, Any]], model: ModelSettings) -> Section:
-    """Typed section `variants.<variant>` of params.yaml, tried on the model's shape; variants: by name.
-
-    The trial takes no memory and no time: its weights have shapes only, so a mixer's `__init__` reads none of them.
-    Raises UserError: one line with the key that is unknown, of the wrong type or impossible.
-    """
-    key = f"variants.{variant}"
-    path = f"stages/mixers/{variant}.py"
-    try:
-        settings: Section = check(defined(variant, Section) or Section, variants[variant], str(PARAMS), key)
-        with torch.device("meta"):
-            build(variant, model, settings)
-    except UserError:
-        raise
-    except ValueError as error:
-        raise UserError(f"{PARAMS}: {key}: {error}") from error
-    except Exception as error:  # in a file that people write
-        frames = traceback.extract_tb(error.__traceback__)
-        lines = [f"line {frame.lineno}: " for frame in frames if frame.filename.endswith(path)]
-        raise UserError(f"{path}: {''.join(lines[-1:])}{type(error).__name__}: {error}") from error
-    return settings
-
-
-def build(variant: str, model: ModelSettings, settings: Section) -> Backbone:
-    """Build a backbone of the variant, with random weights: the file's own, or blocks with its mixer.
-
-    Raises ValueError: the settings do not fit the model's shape.
-    """
-    if backbone := defined(variant, Backbone):
-        return backbone(model, settings)
-    if mixer := defined(variant, Mixer):
-        return Backbone(model, settings, mixer)
-    raise UserError(f"stages/mixers/{variant}.py defines no subclass of `Mixer`; docs/variants.md shows one")
-
-
-def defined(variant: str, kind: type) -> Any:
-    """Find the subclass of `kind` that the variant's file defines, the last of several; None if there is none."""
-    module = import_module(f"stages.mixers.{variant}")
-    classes = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, kind)]
-    return next((value for value in reversed(classes) if value.__module__ == module.__name__), None)
+from stages.settings import ModelSettings, Section
 
 
 class GPT(nn.Module):
@@ -171,7 +48,7 @@ class GPT(nn.Module):
 
         With states (one a block) the packing is full, of one part, and the tokens continue each sequence after the
         positions its states have seen. With `loss_indices`, some characters' indices in 0…N−1, only those are
-        computed to the end: (loss_indices, C).
+        computed to the end: (L, C).
         """
         x = embed(self.embedding.weight, tokens)  # (N, C)
         if self.positions is not None:

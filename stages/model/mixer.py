@@ -1,17 +1,20 @@
-"""The contract that every variant keeps.
+"""What a variant's file defines: a mixer, or a whole backbone of blocks.
 
-Shape letters in model code: N characters of a batch, B batch, T time (characters), C width, nh heads, hs head size.
+Shape letters in model code: N characters of a batch, L those whose loss counts, B batch, T time (characters), C width,
+nh heads, hs head size, V vocabulary.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from torch import Tensor, nn
+from torch.nn import functional as F
 
+from stages.model.ops import LayerNorm, dropout
 from stages.model.packing import Packing
 from stages.model.state import State
-from stages.settings import ModelSettings
+from stages.settings import ModelSettings, Section
 
 
 class Mixer(nn.Module, ABC):
@@ -74,3 +77,77 @@ def split_heads(x: Tensor, heads: int) -> Tensor:
 def merge_heads(x: Tensor) -> Tensor:
     """x (B, heads, T, hs) → (B, T, heads · hs)."""
     return x.transpose(1, 2).flatten(2)
+
+
+class Block(nn.Module):
+    """x + mix(norm(x)), then x + mlp(norm(x)): pre-LayerNorm, GELU MLP of `expansion` times the width, or none for 0.
+
+    All but the mixer works on characters one by one, so it takes a whole batch's at once, whatever their sequences.
+    """
+
+    def __init__(self, model: ModelSettings, mixer: Mixer, expansion: int) -> None:
+        super().__init__()
+        self.norm_mixer = LayerNorm(model.width)
+        self.mixer = mixer
+        self.dropout_rate = model.dropout
+        self.has_mlp = expansion > 0
+        if self.has_mlp:
+            self.norm_mlp = LayerNorm(model.width)
+            self.expand = nn.Linear(model.width, expansion * model.width)
+            self.contract = nn.Linear(expansion * model.width, model.width)
+
+    def forward(self, x: Tensor, packing: Packing, state: Any = None, loss_indices: Tensor | None = None) -> Tensor:
+        """x (N, C) → (N, C); packing and state are as in `Mixer.forward`.
+
+        With `loss_indices`, indices of L characters, only those come out: (L, C).
+        """
+        mixed = self.mixer(self.norm_mixer(x), packing, state)  # (N, C)
+        return self.add(x, mixed, loss_indices)
+
+    def add(self, x: Tensor, mixed: Tensor, loss_indices: Tensor | None = None) -> Tensor:
+        """x + mixed, then the MLP: what follows the mixer. x, mixed: (N, C); only `loss_indices` go on, or all."""
+        if loss_indices is not None:  # from here on no character sees another: the rest is not needed
+            x, mixed = x[loss_indices], mixed[loss_indices]
+        dropout_rate = self.dropout_rate if self.training else 0.0
+        x = x + dropout(mixed, dropout_rate)
+        if not self.has_mlp:
+            return x
+        h = F.gelu(self.expand(self.norm_mlp(x)))  # (N, expansion·C)
+        return x + dropout(self.contract(h), dropout_rate)
+
+
+class Backbone(nn.ModuleList):
+    """layers × Block, each with a mixer of the variant.
+
+    A variant that does not keep one vector a character all the way (the perceiver) derives a `Backbone` of its own.
+    """
+
+    needs_positions: bool
+
+    def __init__(
+        self, model: ModelSettings, settings: Section, mixer: type[Mixer], last_expansion: int | None = None
+    ) -> None:
+        """last_expansion: of the last block's MLP; None: as in the others."""
+        expansions = [model.expansion] * model.layers
+        if last_expansion is not None:
+            expansions[-1] = last_expansion
+        mixers = (mixer(model, settings, layer) for layer in range(model.layers))
+        super().__init__(Block(model, *parts) for parts in zip(mixers, expansions, strict=True))
+        self.needs_positions = mixer.needs_positions
+
+    def forward(
+        self, x: Tensor, packing: Packing, states: Sequence[State] | None = None, loss_indices: Tensor | None = None
+    ) -> Tensor:
+        """x (N, C) → (N, C); packing and states, one a block, are as in `Mixer.forward`.
+
+        With `loss_indices`, indices of L characters, only those come out: (L, C).
+        """
+        for i, block in enumerate(self):
+            is_last = i == len(self) - 1
+            x = block(x, packing, None if states is None else states[i], loss_indices if is_last else None)
+        return x
+
+    def empty_states(self, batch: int, positions: int) -> list[State]:
+        """States of `batch` sequences that have seen nothing yet, with room for `positions` positions."""
+        mixers = [module for module in self.modules() if isinstance(module, Mixer)]
+        return [mixer.empty_state(batch, positions) for mixer in mixers]

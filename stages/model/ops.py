@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from stages.model.cpu.library import library, serve
+from stages.model.cpu.library import has_kernels, library
 from stages.model.packing import Packing
 
 EVERYWHERE = 2**40  # a window that nothing is outside of
@@ -106,7 +106,7 @@ def dropout(x: Tensor, dropout_rate: float) -> Tensor:
     A kernel draws 32 bits a value from a hash of its offset, seeded by torch's generator: `torch.manual_seed` governs
     it as ever, and no mask is kept for the backward pass. Where no kernel serves this is torch's own.
     """
-    if dropout_rate and serve(x):
+    if dropout_rate and has_kernels(x):
         return _Dropout.apply(x, dropout_rate)
     return F.dropout(x, dropout_rate)
 

@@ -10,7 +10,7 @@ from stages.corpus.example import Examples
 from stages.corpus.objectives import Mixture
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import prompt, question_examples
-from stages.plain.attention import ATTENTION
+from stages.plain.attention import MIXERS
 from stages.plain.generation import answer
 from stages.plain.model import PlainGPT
 from stages.plain.training import Phase, train
@@ -63,7 +63,7 @@ def accuracy(model: PlainGPT, prepared: Prepared, max_characters: int) -> float:
 def main() -> None:
     """Train a variant on recipe quick by the plain model, and print its accuracy on dev."""
     parser = Parser(main.__doc__)
-    parser.add_argument("--variant", choices=[*ATTENTION], default="rope")
+    parser.add_argument("--variant", choices=[*MIXERS], default="rope")
     parser.add_argument("--seed", type=within(0, LARGEST_SEED), default=1)
     parser.add_argument("--epochs", type=within(1, 10**6), help="passes over the pages, in place of the recipe's")
     options = parser.parse_args()

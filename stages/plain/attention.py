@@ -18,7 +18,7 @@ from stages.settings import ModelSettings
 class Attention(nn.Module):
     """What these variants share: heads, a mask, a softmax, dropout of its weights, and a projection."""
 
-    learned_positions: ClassVar[bool] = True  # whether the model adds a learned vector for each position
+    needs_positions: ClassVar[bool] = True  # whether the model adds a learned vector for each position
     projection: nn.Linear  # of the heads' outputs (C → C)
 
     def __init__(self, model: ModelSettings, settings: dict[str, Any]) -> None:
@@ -65,10 +65,11 @@ class Vanilla(Attention):
 
     def attend(self, Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
         """Q (B, nh, T, hs), K and V (B, nh, S, hs) → (B, T, C)."""
-        scores = self.place(Q) @ self.place(K).transpose(2, 3) / math.sqrt(self.head_size)  # (B, nh, T, S)
+        Q, K = self.apply_positions(Q), self.apply_positions(K)
+        scores = Q @ K.transpose(2, 3) / math.sqrt(self.head_size)  # (B, nh, T, S)
         return self.average(scores, V)
 
-    def place(self, x: Tensor) -> Tensor:
+    def apply_positions(self, x: Tensor) -> Tensor:
         """Put positions into queries or keys x (B, nh, T, hs); here they came with the embedding."""
         return x
 
@@ -76,7 +77,7 @@ class Vanilla(Attention):
 class NoPositions(Vanilla):
     """The same without positions: only the mask tells what came first (Kazemnejad et al. 2023, arXiv 2305.19466)."""
 
-    learned_positions: ClassVar[bool] = False
+    needs_positions: ClassVar[bool] = False
 
 
 class Rope(Vanilla):
@@ -86,13 +87,13 @@ class Rope(Vanilla):
     θᵢ = theta^(-2i/hs).
     """
 
-    learned_positions: ClassVar[bool] = False
+    needs_positions: ClassVar[bool] = False
 
     def __init__(self, model: ModelSettings, settings: dict[str, Any]) -> None:
         super().__init__(model, settings)
         self.theta = settings["theta"]
 
-    def place(self, x: Tensor) -> Tensor:
+    def apply_positions(self, x: Tensor) -> Tensor:
         T = x.shape[2]
         turn = self.theta ** (-torch.arange(0, self.head_size, 2, device=x.device) / self.head_size)  # (hs/2,) radians
         angle = torch.outer(torch.arange(T, device=x.device), turn)  # (T, hs/2)
@@ -182,7 +183,7 @@ class Synthesizer(Attention):
         return self.average(scores, self.split(self.value(x)))
 
 
-ATTENTION: dict[str, Any] = {
+MIXERS: dict[str, Any] = {
     "vanilla": Vanilla,
     "rope": Rope,
     "nope": NoPositions,

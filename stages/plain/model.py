@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from stages.corpus.example import PAD
-from stages.plain.attention import ATTENTION
+from stages.plain.attention import MIXERS
 from stages.plain.recurrent import RNN
 from stages.settings import ModelSettings
 
@@ -24,7 +24,7 @@ class PlainBlock(nn.Module):
         is_last = layer == model.layers - 1
         hidden = model.width * (settings.get("up_expansion", 4) if is_last else 4)  # the perceiver's last block has one
         self.norm_mixer = nn.LayerNorm(model.width)
-        self.mixer: Any = ATTENTION[variant](model, settings)
+        self.mixer: Any = MIXERS[variant](model, settings)
         self.mixer.layer = layer
         self.norm_mlp = nn.LayerNorm(model.width)
         self.expand = nn.Linear(model.width, hidden)
@@ -91,7 +91,7 @@ class PlainGPT(nn.Module):
         super().__init__()
         self.context = model.context
         self.embedding = nn.Embedding(vocabulary_size, model.width)
-        learned = ATTENTION[variant].learned_positions
+        learned = MIXERS[variant].needs_positions
         self.positions = nn.Parameter(torch.zeros(model.context, model.width)) if learned else None
         self.dropout = nn.Dropout(model.dropout)
         backbone = PlainPerceiver if variant == "perceiver" else PlainBackbone

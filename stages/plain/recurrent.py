@@ -17,7 +17,7 @@ from stages.settings import ModelSettings
 class Recurrent(nn.Module, ABC):
     """What these variants share: they read one position after another and remember what they need."""
 
-    learned_positions: ClassVar[bool] = False  # whether the model adds a learned vector for each position
+    needs_positions: ClassVar[bool] = False  # whether the model adds a learned vector for each position
 
     def __init__(self, model: ModelSettings, settings: dict[str, Any]) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ class Recurrent(nn.Module, ABC):
 class Linear(Recurrent):
     """S += φ(k)vᵀ, z += φ(k), o = φ(q)S / φ(q)z, φ(x) = elu(x) + 1 (Katharopoulos et al. 2020, arXiv 2006.16236)."""
 
-    learned_positions: ClassVar[bool] = True
+    needs_positions: ClassVar[bool] = True
 
     def __init__(self, model: ModelSettings, settings: dict[str, Any]) -> None:
         super().__init__(model, settings)

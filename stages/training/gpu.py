@@ -20,7 +20,7 @@ from stages.experiment.backend import Backend
 from stages.model.gpt import GPT
 from stages.model.packing import Packing, split_by_length
 from stages.settings import OptimizerSettings
-from stages.training.step import Trainer
+from stages.training.trainer import Trainer
 
 SHAPE_STEP = 32  # rows and columns are padded to a multiple of this
 WARM_UP = 3  # runs before a capture: libraries choose their kernels and workspaces

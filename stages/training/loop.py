@@ -17,14 +17,18 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 
 from stages.corpus.prepared import Prepared
+from stages.experiment.backend import Backend
 from stages.experiment.experiment import Experiment
 from stages.experiment.provenance import provenance
-from stages.settings import Finetune
+from stages.model.gpt import GPT
+from stages.settings import Finetune, OptimizerSettings
 from stages.system.errors import UserError, tell
 from stages.system.files import CURVES, read_json, read_table, write_bytes, write_json, write_text
 from stages.system.lifetime import AGAIN, stop_requests
 from stages.system.progress import bar
-from stages.training.step import Phase, Trainer, examples_of_step, take_step, trainer_for
+from stages.training.gpu import GraphTrainer
+from stages.training.step import Phase, examples_of_step, take_step
+from stages.training.trainer import Trainer
 
 LOOK_EVERY = 50  # steps: to look at a loss is to wait for the device
 SHORT = {"finetune_scratch": "scratch", "finetune_pretrained": "finetune"}  # a bar's title has half of 80 columns
@@ -118,6 +122,13 @@ def _check(progress: Progress, phase: Phase, title: str) -> None:
     if len(broken):
         where = f"the loss is {losses[broken[0]]} at step {broken[0] + 1} of {phase.steps}"
         raise UserError(f"{title}: {where}; lower the learning_rate of {phase.key} or lengthen its warm-up")
+
+
+def trainer_for(model: GPT, settings: OptimizerSettings, backend: Backend) -> Trainer:
+    """Return the trainer that is fast on the backend's device."""
+    if backend.device.type == "cpu":
+        return Trainer(model, settings, backend)
+    return GraphTrainer(model, settings, backend)
 
 
 def train_to(

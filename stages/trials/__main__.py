@@ -1,5 +1,7 @@
 """Train what a study lacks, add a row as each training ends, and write its page."""
 
+from collections.abc import Sequence
+
 from stages.jobs.executor import complete, threads
 from stages.jobs.job import ROW_FILE, Job
 from stages.settings import load
@@ -8,7 +10,7 @@ from stages.system.files import read_json
 from stages.trials.cells import in_turns, job_of
 from stages.trials.study.page import write_study
 from stages.trials.study.plan import Plan, WaitsError, studies
-from stages.trials.study.row import Row, add_row
+from stages.trials.study.row import Cell, Row, add_row
 
 
 @command
@@ -16,16 +18,18 @@ def main() -> None:
     """Carry out a study: stages/trials/<study>.yaml."""
     parser = Parser(description=__doc__)
     parser.add_argument("study", help=f"the name of a file there: {', '.join(studies())}")
-    parser.add_argument("--plan", action="store_true", help="check the file, and print the trainings without a row")
+    parser.add_argument("--plan", action="store_true", help="check the file, and print what would be trained")
+    parser.add_argument("--again", action="store_true", help="train also what has a row of other settings (†)")
     given = parser.parse_args()
     plan = Plan(given.study, load())
+    missing = plan.missing(given.again)
     if given.plan:
-        print_plan(plan)
+        print_plan(plan, missing)
         return
 
     cells = {}
     jobs = []
-    for cell in in_turns(plan, plan.missing):
+    for cell in in_turns(plan, missing):
         job = job_of(plan, cell)
         jobs.append(job)
         cells[job.key] = cell
@@ -43,19 +47,20 @@ def main() -> None:
     print(f"the page: {write_study(Plan(given.study, load()))}")
 
 
-def print_plan(plan: Plan) -> None:
-    """Print the trainings without a row. Raises UserError: the settings of a training are impossible."""
+def print_plan(plan: Plan, missing: Sequence[Cell]) -> None:
+    """Print the trainings that are missing. Raises UserError: the settings of a training are impossible."""
     waits = None
     for cell in plan.cells:
         try:
             plan.settings(cell)
         except WaitsError as error:
             waits = error
-    missing = plan.missing
     for cell in missing:
         words = [cell.change, cell.swept, cell.variant, cell.world and f"world {cell.world}", f"seed {cell.seed}"]
         print(" ".join(filter(None, words)))
-    print(f"{len(plan.cells)} trainings, {len(missing)} without a row of today's settings")
+    print(f"{len(plan.cells)} trainings, {len(missing)} to be done")
+    if old := len(plan.missing(again=True)) - len(missing):
+        print(f"note: {old} have a row of other settings than today's; --again trains them, too")
     if waits:
         print(f"note: {waits}")
 

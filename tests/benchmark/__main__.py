@@ -19,7 +19,7 @@ from stages.experiment.experiment import Experiment
 from stages.experiment.provenance import commit
 from stages.model.cpu.processor import processor_class, processor_name
 from stages.model.gpt import GPT
-from stages.plain.attention import ATTENTION
+from stages.plain.attention import MIXERS
 from stages.plain.generation import answer
 from stages.plain.model import PlainGPT
 from stages.plain.training import PlainTrainer
@@ -27,8 +27,8 @@ from stages.settings import load
 from stages.system.errors import Parser, command
 from stages.system.files import PREPARED, read_json, write_json
 from stages.training import loop
+from stages.training.loop import trainer_for
 from stages.training.phases import pretraining
-from stages.training.step import trainer_for
 from tests.support.tiny import padded
 
 OUTPUT = Path("reports/benchmark.json")
@@ -206,8 +206,8 @@ def main() -> None:
     settings = load()
     parser = Parser(__doc__)
     parser.add_argument("--recipes", nargs="+", default=["quick", "handout"])
-    in_study = [variant for variant in settings.model.compared if variant in ATTENTION]
-    parser.add_argument("--variants", nargs="+", choices=[*ATTENTION], default=in_study)
+    in_study = [variant for variant in settings.model.compared if variant in MIXERS]
+    parser.add_argument("--variants", nargs="+", choices=[*MIXERS], default=in_study)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--compile", action="store_true", help="time the plain model under torch.compile, too")
     options = parser.parse_args()

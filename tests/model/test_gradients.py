@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from stages.corpus.example import Examples
 from stages.plain.model import cross_entropy
-from stages.training.step import batch_loss
+from stages.training.trainer import batch_loss
 from tests.support.tiny import MODEL, VARIANTS, loud, plain_twin, random_tokens, tiny_model, usual_std
 
 LENGTHS = [1, 2, MODEL.context - 1, MODEL.context]

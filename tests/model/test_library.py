@@ -55,7 +55,7 @@ def test_what_is_lost_without_kernels_is_told_once_in_one_line(
 def test_switched_off_kernels_do_not_serve() -> None:
     try:
         assert choose_backend(SETTINGS.compute.model_copy(update={"kernels": "torch"})).kernels == "torch"
-        assert not library.serve(torch.zeros(1))
+        assert not library.has_kernels(torch.zeros(1))
     finally:
         library.use_kernels(True)
 

@@ -6,9 +6,9 @@ from importlib import import_module
 import pytest
 import torch
 
-from stages.model.gpt import Backbone, defined, settings_of
-from stages.model.mixer import Mixer
-from stages.plain.attention import ATTENTION
+from stages.model.mixer import Backbone, Mixer
+from stages.model.registry import defined, settings_of
+from stages.plain.attention import MIXERS
 from tests.model.test_variants import STATE
 from tests.support.tiny import BUILT_IN, MODEL, ROOT, SECTIONS, VARIANTS
 
@@ -30,7 +30,7 @@ def test_settings_are_tried_without_memory_or_draws(variant: str) -> None:
 
 
 def test_a_variant_that_comes_with_the_project_has_a_plain_reference_and_its_sizes_stated() -> None:
-    for table in (VARIANTS, ATTENTION, STATE):
+    for table in (VARIANTS, MIXERS, STATE):
         assert set(BUILT_IN) <= set(table)
 
 

@@ -13,9 +13,10 @@ from stages.corpus.example import Examples, columns
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
 from stages.experiment.backend import Backend
-from stages.model.gpt import GPT, settings_of
+from stages.model.gpt import GPT
 from stages.model.packing import Packing, Part
-from stages.plain.attention import ATTENTION
+from stages.model.registry import settings_of
+from stages.plain.attention import MIXERS
 from stages.plain.model import PlainGPT
 from stages.settings import ModelSettings, Recipe, SpanCorruption, TitleCloze, WordCloze, load
 
@@ -107,7 +108,7 @@ def padded(examples: Examples, context: int) -> tuple[torch.Tensor, torch.Tensor
 
 def plain_twin(variant: str, model: GPT, shape: ModelSettings = MODEL, sections: Sections = SECTIONS) -> PlainGPT:
     """The plain reference with the model's weights, in evaluation mode; a test of a variant without one is skipped."""
-    if variant not in ATTENTION:
+    if variant not in MIXERS:
         pytest.skip(f"{variant} has no plain reference in stages/plain/attention.py")
     return PlainGPT.of(variant, shape, sections[variant], model.state_dict()).eval()
 

@@ -21,7 +21,8 @@ from stages.model.packing import split_by_length
 from stages.settings import OptimizerSettings
 from stages.training import gpu as gpu_training
 from stages.training.gpu import GraphTrainer, fixed_shapes, padded_loss
-from stages.training.step import Trainer, batch_loss, trainer_for
+from stages.training.loop import trainer_for
+from stages.training.trainer import Trainer, batch_loss
 from tests.support.pretended_gpu import DEVICE, PRETENDED_BFLOAT16, PRETENDED_FLOAT32, pretended_gpu
 from tests.support.tiny import (
     FLOAT32,
@@ -90,7 +91,7 @@ def test_graphs_move_the_weights_as_the_cpu_does(variant: str, matrices: str) ->
     both = [trainer_for(copy.deepcopy(model), graph_optimizer(matrices), backend) for backend in (FLOAT32, GPU_FLOAT32)]
     assert isinstance(both[1], GraphTrainer)
     for seed, rows in enumerate([16, 80, 16, 16]):
-        losses = [trainer.step(trainer.split(batch(rows, seed)), 1e-4).item() for trainer in both]
+        losses = [trainer.step(batch(rows, seed), 1e-4).item() for trainer in both]
         assert losses[1] == pytest.approx(losses[0], rel=1e-5)
     assert len(both[1].graphs) == 2 and not both[1].is_eager
     assert_moved_alike(first, both[1].weights(), both[0].weights(), matrices)
@@ -113,7 +114,7 @@ ROWS = [16, 80, 16]  # of three batches, in two shapes
 
 def three_steps(trainer: Trainer) -> list[Tensor]:
     """The losses."""
-    return [trainer.step(trainer.split(batch(rows, seed)), 1e-4) for seed, rows in enumerate(ROWS)]
+    return [trainer.step(batch(rows, seed), 1e-4) for seed, rows in enumerate(ROWS)]
 
 
 @pytest.mark.parametrize(("variant", "matrices"), [(variant, "adamw") for variant in VARIANTS] + [("rope", "muon")])

@@ -16,8 +16,9 @@ from stages.corpus.objectives import span_corruption
 from stages.experiment.backend import Backend
 from stages.settings import Pretrain, Schedule
 from stages.system.errors import UserError
-from stages.training.loop import load_checkpoint, train
-from stages.training.step import Phase, Trainer, trainer_for
+from stages.training.loop import load_checkpoint, train, trainer_for
+from stages.training.step import Phase
+from stages.training.trainer import Trainer
 from tests.support.tiny import (
     BACKENDS,
     BFLOAT16,

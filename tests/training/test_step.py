@@ -8,10 +8,10 @@ import torch
 from torch import Tensor, nn
 
 from stages.experiment.backend import Backend
-from stages.model.packing import split_by_length
 from stages.settings import OptimizerSettings
 from stages.training.optimizer import COEFFICIENTS, AdamW, Muon, orthogonalised
-from stages.training.step import Trainer, rows_of_step, steps_per_epoch
+from stages.training.step import rows_of_step, steps_per_epoch
+from stages.training.trainer import Trainer
 from tests.support.tiny import BFLOAT16, FLOAT32, HANDOUT, VARIANTS, loud, tiny_model
 from tests.training.test_equality import VOCABULARY, span_batch
 
@@ -56,7 +56,7 @@ def test_what_shall_decay_decays_by_either_rule_of_muon(variant: str, decays: st
 def test_bfloat16_keeps_float32_masters_and_the_model_follows_them() -> None:
     trained = trainer("vanilla", BFLOAT16)
     before = trained.weights()["head.weight"].clone()
-    trained.step(split_by_length(span_batch(0)), 1e-6)  # a change too small for bfloat16
+    trained.step(span_batch(0), 1e-6)  # a change too small for bfloat16
     after = trained.weights()
     assert {weight.dtype for weight in after.values()} == {torch.float32}
     assert not torch.equal(after["head.weight"], before)

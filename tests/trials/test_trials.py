@@ -165,8 +165,9 @@ def test_cells_that_share_a_pretraining_do_not_stand_side_by_side(write: Any) ->
 def test_the_plan_checks_all_trainings_and_lists_those_without_a_row(write: Any, run_in: Run, tmp_path: Path) -> None:
     write(seeds=[1, 2])
     plan = Plan("mine", load())
-    add_row("mine", row_of(plan.cells[0], settings=plan.digest(plan.cells[0])))
+    add_row("mine", row_of(plan.cells[0], settings="old"))
     printed = run_in(tmp_path, trials, "mine", "--plan").out
-    assert printed.endswith("recipe rope seed 2\n2 trainings, 1 without a row of today's settings\n")
+    assert printed.startswith("recipe rope seed 2\n2 trainings, 1 to be done\nnote: 1 have a row of other settings")
+    assert "2 trainings, 2 to be done\n" in run_in(tmp_path, trials, "mine", "--plan", "--again").out
     write(changes={"a": {"pretrain.epoch": 3}})
     assert "changes.a.pretrain.epoch: unknown key" in run_in(tmp_path, trials, "mine", "--plan").err

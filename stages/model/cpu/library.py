@@ -49,7 +49,7 @@ def identity() -> str:
     return "torch" if libraries is None else libraries[0]
 
 
-def serve(x: Tensor) -> bool:
+def has_kernels(x: Tensor) -> bool:
     """Whether the kernels compute on x."""
     return _Switch.on and x.device.type == "cpu" and x.dtype in DEFINITIONS and _libraries() is not None
 

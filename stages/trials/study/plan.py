@@ -206,11 +206,10 @@ class Plan:
         """Return the keys that the study of a choice sweeps."""
         return {key for cell in self._other(choice.of).cells for key in cell.values}
 
-    @property
-    def missing(self) -> list[Cell]:
-        """The cells without a row of today's settings, but for those of a record."""
+    def missing(self, again: bool = False) -> list[Cell]:
+        """List the cells without a row, but for those of a record; again: without a row of today's settings."""
         trainable = (cell for cell in self.cells if RECORD not in self.study.changes[cell.change])
-        return [cell for cell in trainable if not self.is_of_today(cell)]
+        return [cell for cell in trainable if not (self.is_of_today(cell) if again else cell in self.rows)]
 
     def choices(self) -> Iterator[tuple[Choice, Cell, Any, bool]]:
         """Yield each choice for a cell of the first seed and world, and whether it lies at an end of what was tried."""
