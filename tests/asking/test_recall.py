@@ -25,7 +25,6 @@ from tests.support.toy import learned, saying, toy_facts, toy_prepared, toy_prom
 
 VOCABULARY, FACTS = toy_prepared().vocabulary, toy_facts()
 OFFSETS = (0, 1, 10)  # "Where was " has ten characters
-FAR = tuple(form for form in PAGE_FORMS if form != "words")  # from a question, which shares words with the page
 SAID = {place: place for place in BIRTHPLACES.values()} | {
     "Vell": "vell", "Ilm": "Ilm ", "Oss": "Os", "Urr": "Urr.", "Kip": "",
 }  # fmt: skip
