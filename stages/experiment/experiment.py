@@ -9,8 +9,7 @@ from safetensors.torch import load_file
 
 from stages.corpus.prepared import Prepared
 from stages.experiment.backend import Backend, choose_backend, generator
-from stages.model.gpt import GPT
-from stages.model.registry import settings_of
+from stages.model.gpt import GPT, settings_of
 from stages.settings import QuestionRecipe, Recipe, Section, Settings
 from stages.system.errors import UserError
 

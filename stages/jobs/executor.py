@@ -73,7 +73,7 @@ def complete(
 
 def check_variants(jobs: Sequence[Job]) -> None:
     """Build the model of each variant once, without memory. Raises UserError: one is faulty."""
-    from stages.model.registry import settings_of  # it loads torch
+    from stages.model.gpt import settings_of  # it loads torch
 
     try:
         for job in {job.variant: job for job in jobs}.values():

@@ -79,7 +79,6 @@ class GatedDeltaNet(Mixer):
             parts.append(part)
         if state is not None:
             state.memory, state.inputs = memory, inputs[:, T:]
-            state.lengths = state.lengths + T
 
         read = torch.cat(parts, dim=2).transpose(1, 2)  # (B, T, nh, hs)
         read = F.rms_norm(read, (self.head_size,), wide(self.norm.weight), EPSILON).flatten(2)  # (B, T, C)
@@ -97,9 +96,8 @@ class GatedDeltaNet(Mixer):
 
     def empty_state(self, batch: int, positions: int) -> Memory:
         weight = self.query_key_value.weight
-        lengths = torch.zeros(batch, dtype=torch.long, device=weight.device)
         memory = torch.zeros(batch, self.heads, self.head_size, self.head_size, device=weight.device)
-        return Memory(lengths, memory, weight.new_zeros(batch, WIDTH - 1, weight.shape[0]))
+        return Memory(memory, weight.new_zeros(batch, WIDTH - 1, weight.shape[0]))
 
 
 def direction(x: Tensor) -> Tensor:

@@ -21,8 +21,7 @@ CHUNK = 128  # positions whose pairs are all multiplied with each other; what is
 class Sums(State):
     """All that linear attention keeps of the past, whatever its length."""
 
-    products: Tensor  # (B, nh, hs, hs) float32 at least: S, the sum of φ(k)vᵀ
-    keys: Tensor  # (B, nh, hs) the same: z, the sum of φ(k)
+    sums: Tensor  # (B, nh, hs, hs + 1) float32 at least: S, the sum of φ(k)vᵀ, and last z, the sum of φ(k)
 
 
 class Linear(Mixer):
@@ -47,7 +46,7 @@ class Linear(Mixer):
         T = x.shape[1]
         q, k, v = split_heads(self.query_key_value(x), 3 * self.heads).chunk(3, dim=1)
         q, k, v = q.contiguous(), k.contiguous(), v.contiguous()  # (B, nh, T, hs) each
-        past = None if state is None else torch.cat([state.products, state.keys[..., None]], dim=-1)
+        past = None if state is None else state.sums
         if past is not None or T > CHUNK:  # sums are carried on
             q, k, v = wide(q), wide(k), wide(v)
         q, k = feature(q), feature(k)
@@ -59,20 +58,17 @@ class Linear(Mixer):
             part = (q @ k.transpose(-2, -1)).tril() @ v  # (B, nh, c, hs + 1)
             parts.append(part if past is None else part + q @ past)
             if state is not None or number * CHUNK < T:  # more positions follow, now or later
-                added = k.transpose(-2, -1) @ v  # (B, nh, hs, hs + 1): S and, last, z
+                added = k.transpose(-2, -1) @ v  # (B, nh, hs, hs + 1)
                 past = added if past is None else past + added
         if state is not None and past is not None:
-            state.products, state.keys = past[..., :-1], past[..., -1]
-            state.lengths = state.lengths + T
+            state.sums = past
 
         sums = torch.cat(parts, dim=2)  # (B, nh, T, hs + 1)
         mixed = sums[..., :-1] / sums[..., -1:]  # (B, nh, T, hs)
         return self.projection(merge_heads(mixed.to(x.dtype)))
 
     def empty_state(self, batch: int, positions: int) -> Sums:
-        like = self.projection.weight
-        products = wide(like.new_zeros(batch, self.heads, self.head_size, self.head_size))
-        return Sums(like.new_zeros(batch, dtype=torch.long), products, products[..., 0].clone())
+        return Sums(wide(self.projection.weight.new_zeros(batch, self.heads, self.head_size, self.head_size + 1)))
 
 
 def feature(x: Tensor) -> Tensor:

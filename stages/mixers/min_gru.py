@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from stages.model.mixer import RecurrentMixer
 from stages.model.ops import wide
-from stages.model.recurrent import RecurrentMixer
 from stages.model.state import Hidden
 from stages.settings import ModelSettings, Section
 
@@ -38,7 +38,6 @@ class MinGRU(RecurrentMixer):
         h: Tensor = scan(keep, write)
         if state is not None:
             state.h = h[:, -1:]
-            state.lengths = state.lengths + x.shape[1]
         return self.projection(h.to(x.dtype))
 
 

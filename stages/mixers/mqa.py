@@ -43,4 +43,5 @@ class MultiQuery(Mixer):
         return self.projection(mixed)
 
     def empty_state(self, batch: int, positions: int) -> KeyValueCache:
-        return KeyValueCache.empty(batch, 1, positions, self.head_size, self.projection.weight)
+        keys = self.projection.weight.new_zeros(batch, 1, positions, self.head_size)
+        return KeyValueCache(keys, keys.clone())

@@ -50,4 +50,4 @@ class RandomSynthesizer(Mixer):
         return self.projection(merge_heads(dropout(weights, self.dropout_rate) @ v))
 
     def empty_state(self, batch: int, positions: int) -> ValueCache:
-        return ValueCache.empty(batch, self.heads, positions, self.head_size, self.value.weight)
+        return ValueCache(self.value.weight.new_zeros(batch, self.heads, positions, self.head_size))

@@ -5,8 +5,8 @@ Elman 1990, "Finding Structure in Time", https://doi.org/10.1207/s15516709cog140
 
 from torch import Tensor, nn
 
+from stages.model.mixer import RecurrentMixer, recurrence
 from stages.model.ops import wide
-from stages.model.recurrent import RecurrentMixer, recurrence
 from stages.model.state import Hidden
 from stages.settings import ModelSettings, Section
 
@@ -29,8 +29,7 @@ class RNN(RecurrentMixer):
         nn.init.orthogonal_(self.w.weight)
 
     def mix(self, x: Tensor, state: Hidden | None = None) -> Tensor:
-        B, T, _ = x.shape
-        state = state or self.empty_state(B, T)
+        state = state or self.empty_state(*x.shape[:2])
         a = recurrence(wide(self.u(x)), self.w.weight, state.h[:, 0])  # (B, T, C)
-        state.h, state.lengths = a[:, -1:], state.lengths + T
+        state.h = a[:, -1:]
         return a.to(x.dtype)

@@ -73,4 +73,4 @@ class Synthesizer(Mixer):
         )
 
     def empty_state(self, batch: int, positions: int) -> ValueCache:
-        return ValueCache.empty(batch, self.heads, positions, self.head_size, self.value.weight)
+        return ValueCache(self.value.weight.new_zeros(batch, self.heads, positions, self.head_size))

@@ -9,8 +9,8 @@ has no bias.
 import torch
 from torch import Tensor, nn
 
+from stages.model.mixer import RecurrentMixer, recurrence
 from stages.model.ops import wide
-from stages.model.recurrent import RecurrentMixer, recurrence
 from stages.model.state import Hidden
 from stages.settings import ModelSettings, Section
 
@@ -39,12 +39,11 @@ class WRNN(RecurrentMixer):
             nn.init.orthogonal_(layer.weight)
 
     def mix(self, x: Tensor, state: Hidden | None = None) -> Tensor:
-        B, T, _ = x.shape
-        state = state or self.empty_state(B, T)
+        state = state or self.empty_state(*x.shape[:2])
         first_a, first_b = state.h.unbind(1)  # (B, C) each
         a = recurrence(wide(self.u(x)), self.w.weight, first_a)  # (B, T, C)
         before = torch.cat([first_a[:, None], a[:, :-1]], dim=1)  # (B, T, C): a^{t−1}
         drive = wide(self.v(a.to(x.dtype))) + wide(self.r(before.to(x.dtype)))  # (B, T, C)
         b = recurrence(drive, self.t.weight, first_b)  # (B, T, C)
-        state.h, state.lengths = torch.stack([a[:, -1], b[:, -1]], dim=1), state.lengths + T
+        state.h = torch.stack([a[:, -1], b[:, -1]], dim=1)
         return b.to(x.dtype)

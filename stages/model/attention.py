@@ -52,10 +52,9 @@ class CausalSelfAttention(Mixer):
         return None
 
     def empty_state(self, batch: int, positions: int) -> KeyValueCache:
-        like = self.projection.weight
-        if self.window is None:
-            return KeyValueCache.empty(batch, self.heads, positions, self.head_size, like)
-        return WindowCache.empty(batch, self.heads, min(self.window - 1, positions), self.head_size, like)
+        room = positions if self.window is None else min(self.window - 1, positions)
+        keys = self.projection.weight.new_zeros(batch, self.heads, room, self.head_size)
+        return (KeyValueCache if self.window is None else WindowCache)(keys, keys.clone())
 
 
 class RotaryAttention(CausalSelfAttention):

@@ -8,12 +8,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from stages.model.ops import LayerNorm, dropout
+from stages.model.ops import LayerNorm, dropout, wide
 from stages.model.packing import Packing
-from stages.model.state import State
+from stages.model.state import Hidden, State
 from stages.settings import ModelSettings, Section
 
 
@@ -49,8 +50,8 @@ class Mixer(nn.Module, ABC):
     def mix(self, x: Tensor, state: Any = None) -> Tensor:
         """x (B, T, C), zeros past the end of a sequence → (B, T, C), of which nothing there counts.
 
-        With a state x continues each sequence after the positions that the state has seen; the state then includes x.
-        The outputs are those that the full form gives at the same positions.
+        With a state x continues each sequence after the positions that the state has seen; the state then includes x,
+        but for its lengths, which `forward` counts. The outputs are those of the full form at the same positions.
         """
 
     @abstractmethod
@@ -66,7 +67,34 @@ class Mixer(nn.Module, ABC):
         mixed = self.packed(x, packing) if state is None else None
         if mixed is None:
             mixed = packing.join(self.mix(rectangle, state) for rectangle in packing.rectangles(x))
+        if state is not None:
+            state.lengths = state.lengths + packing.parts[0].width
         return mixed
+
+
+class RecurrentMixer(Mixer):
+    """A mixer that remembers activations only. No positions: order is in the recurrence."""
+
+    needs_positions = False
+    layers: ClassVar[int] = 1
+
+    def empty_state(self, batch: int, positions: int) -> Hidden:
+        device = next(self.parameters()).device
+        return Hidden(torch.zeros(batch, self.layers, self.heads * self.head_size, device=device))
+
+
+def recurrence(drive: Tensor, weight: Tensor, h: Tensor) -> Tensor:
+    """All h^t = tanh(drive^t + W h^{t−1}), one after another: (B, T, C).
+
+    drive: (B, T, C) float32; weight: W (C, C) in any precision, h and the products are float32; h: (B, C), before the
+    first drive.
+    """
+    weight = wide(weight)
+    hidden = []
+    for driven in drive.unbind(1):  # (B, C)
+        h = torch.tanh(torch.addmm(driven, h, weight.t()))
+        hidden.append(h)
+    return torch.stack(hidden, dim=1)
 
 
 def split_heads(x: Tensor, heads: int) -> Tensor:

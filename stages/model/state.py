@@ -1,7 +1,6 @@
 """What mixers remember of the positions they have seen, while a model generates."""
 
-from abc import ABC
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Self
 
 import torch
@@ -9,23 +8,31 @@ from torch import Tensor
 
 
 @dataclass
-class State(ABC):
+class State:
     """What a mixer remembers of the positions it has seen; each tensor's first axis is the batch.
 
     Sequences may have seen different numbers of positions, so that states of prompts of different lengths join into
     one batch (`concatenate`) and generate together.
     """
 
-    lengths: Tensor  # (B,) positions that each sequence has seen
+    lengths: Tensor = field(init=False)  # (B,) int64: positions that each sequence has seen, none at first
+
+    def __post_init__(self) -> None:
+        first = self.tensors[0]
+        self.lengths = torch.zeros(len(first), dtype=torch.long, device=first.device)
 
     @classmethod
     def concatenate(cls, states: "list[Self]") -> Self:
         """Stack the sequences of several states."""
-        return cls(*map(torch.cat, zip(*(state.tensors for state in states), strict=True)))
+        whole = cls(*map(torch.cat, zip(*(state.tensors for state in states), strict=True)))
+        whole.lengths = torch.cat([state.lengths for state in states])
+        return whole
 
     def index_select(self, indices: Tensor) -> Self:
         """Select the state of some sequences. indices: (B',)."""
-        return type(self)(*(tensor[indices] for tensor in self.tensors))
+        selected = type(self)(*(tensor[indices] for tensor in self.tensors))
+        selected.lengths = self.lengths[indices]
+        return selected
 
     def next_positions(self, number: int) -> Tensor:
         """Where the next so many positions of each sequence stand: (B, number)."""
@@ -33,8 +40,8 @@ class State(ABC):
 
     @property
     def tensors(self) -> list[Tensor]:
-        """All that it remembers, `lengths` first."""
-        return [getattr(self, field.name) for field in fields(self)]
+        """All that it remembers beside `lengths`."""
+        return [getattr(self, kept.name) for kept in fields(self) if kept.init]
 
 
 @dataclass
@@ -48,12 +55,6 @@ class Hidden(State):
 class Cache(State):
     """A vector for each head and position, as many positions as there is room for, in tensors (B, nh, room, hs)."""
 
-    @classmethod
-    def empty(cls, batch: int, heads: int, room: int, head_size: int, like: Tensor) -> Self:
-        """Cache of sequences that have seen nothing yet, of the type and on the device of `like`."""
-        lengths = torch.zeros(batch, dtype=torch.long, device=like.device)
-        return cls(lengths, *(like.new_zeros(batch, heads, room, head_size) for _ in fields(cls)[1:]))
-
     def extend(self, *vectors: Tensor) -> tuple[Tensor, ...]:
         """Append vectors (B, nh, T, hs) after each sequence's length; what no longer fits is left out.
 
@@ -62,26 +63,20 @@ class Cache(State):
         T = vectors[0].shape[2]
         positions = self.next_positions(T)  # (B, T)
         sequence, new = (positions < self.room).nonzero(as_tuple=True)
-        for kept, added in zip(self.vectors, vectors, strict=True):
+        for kept, added in zip(self.tensors, vectors, strict=True):
             kept[sequence, :, positions[sequence, new]] = added[sequence, :, new]
-        self.lengths = self.lengths + T
         return self.seen_from(positions)
 
     def seen_from(self, positions: Tensor) -> tuple[Tensor, ...]:
         """Vectors (B, nh, S, hs) of each kind, and which of them positions (B, T) may look at: (B, 1, T, S) bool."""
-        filled = min(int(self.lengths.max()), self.room)
+        filled = min(int(positions.max()) + 1, self.room)
         visible = torch.arange(filled, device=positions.device) <= positions[:, None, :, None]
-        return *(kept[:, :, :filled] for kept in self.vectors), visible
-
-    @property
-    def vectors(self) -> list[Tensor]:
-        """Vectors of each kind, (B, nh, room, hs)."""
-        return self.tensors[1:]
+        return *(kept[:, :, :filled] for kept in self.tensors), visible
 
     @property
     def room(self) -> int:
         """Most positions it remembers."""
-        return self.vectors[0].shape[2]
+        return self.tensors[0].shape[2]
 
 
 @dataclass
@@ -113,11 +108,10 @@ class WindowCache(KeyValueCache):
         position may look at: (B, 1, T, w-1+T) bool.
         """
         T = vectors[0].shape[2]
-        keys, values = (torch.cat(pair, dim=2) for pair in zip(self.vectors, vectors, strict=True))
+        keys, values = (torch.cat(pair, dim=2) for pair in zip(self.tensors, vectors, strict=True))
         slot = torch.arange(self.room + T, device=keys.device)
         distance = slot[self.room :, None] - slot  # (T, w-1+T)
         empty = self.room - self.lengths  # (B,) slots that hold nothing; none if negative
         visible = (distance >= 0) & (distance <= self.room) & (slot >= empty[:, None, None, None])  # (B, 1, T, w-1+T)
         self.keys, self.values = keys[:, :, T:].contiguous(), values[:, :, T:].contiguous()
-        self.lengths = self.lengths + T
         return keys, values, visible

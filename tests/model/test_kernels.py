@@ -10,7 +10,7 @@ from scipy import stats
 from torch import Tensor
 
 from stages.model.cpu.library import identity
-from stages.model.ops import Angles, attend_by_position, attend_varlen
+from stages.model.ops import Angles, attend_by_position, attend_varlen, dropout
 from stages.model.packing import Packing
 from tests.support.tiny import packing_of
 
@@ -165,7 +165,7 @@ def test_results_are_the_same_with_any_number_of_threads(by_position: bool) -> N
     def both() -> tuple[Tensor, Tensor | None]:
         torch.manual_seed(5)
         inputs = x.clone().requires_grad_()
-        y = attend(inputs, packing, by_position)
+        y = dropout(attend(inputs, packing, by_position), 0.1)
         y.square().sum().backward()  # type: ignore[no-untyped-call]
         return y.detach(), inputs.grad
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from stages.experiment.backend import choose_backend
-from stages.model.cpu import library
+from stages.model.cpu import library, processor
 from stages.model.cpu.processor import COMPILERS, LIMIT, NATIVE, processor_class
 from stages.model.ops import attend_varlen, dropout
 from tests.support.project import nobody
@@ -125,3 +125,31 @@ def test_on_a_mac_torchs_openmp_serves_or_one_thread_and_a_line_says_so(
     assert f"-mcpu=native -Xclang -fopenmp {Path(torch.__file__).parent}/lib/libomp.dylib" in first
     assert not any(" -fopenmp " in line for line in others if "-Xclang" not in line)
     assert capsys.readouterr().err.endswith("has no OpenMP that serves, so the kernels run on one thread\n")
+
+
+FEATURES = {
+    "amx": "avx2 avx512vl avx512_bf16 amx_bf16",
+    "avx512-bf16": "avx2 avx512vl avx512_bf16",
+    "avx512": "avx2 avx512vl",
+    "float32-avx2": "avx2 fma",
+    "other": "asimd bf16",
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "limit", "expected"),
+    [
+        *((kind, limit, kind) for kind in FEATURES for limit in ("", "DEFAULT", "typo")),
+        ("amx", "AVX512_CORE_AMX", "amx"),
+        ("amx", "AVX512_CORE_FP16", "avx512-bf16"),
+        ("amx", "AVX512_CORE_VNNI", "avx512"),
+        ("amx", "avx2", "float32-avx2"),
+        ("amx", "SSE41", "other"),
+    ],
+)
+def test_the_class_is_the_processors_unless_a_limit_holds_it_back(
+    monkeypatch: pytest.MonkeyPatch, kind: str, limit: str, expected: str
+) -> None:
+    monkeypatch.setattr(processor, "processor_features", lambda: FEATURES[kind])
+    monkeypatch.setenv(LIMIT, limit)
+    assert processor_class() == expected

@@ -13,9 +13,8 @@ from stages.corpus.example import Examples, columns
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
 from stages.experiment.backend import Backend
-from stages.model.gpt import GPT
+from stages.model.gpt import GPT, settings_of
 from stages.model.packing import Packing, Part
-from stages.model.registry import settings_of
 from stages.plain.attention import MIXERS
 from stages.plain.model import PlainGPT
 from stages.settings import ModelSettings, Recipe, SpanCorruption, TitleCloze, WordCloze, load
