@@ -39,11 +39,11 @@ inline void in_pairs(int64_t first, int64_t last, Block block) {
 
 void clear(Scratch &rows, int64_t from, int64_t to) { std::fill(rows.data() + from, rows.data() + to, 0.0f); }
 
-struct Turn {  // the angles of position t for each pair of channels (c, c + half); none without tables of them
+struct Rotation {  // the angles of position t for each pair of channels (c, c + half); none without tables of them
     const number *cosine, *sine;
     int64_t half;
 
-    Turn(const number *cosine, const number *sine, int64_t size)
+    Rotation(const number *cosine, const number *sine, int64_t size)
         : cosine(cosine), sine(sine), half(cosine == nullptr ? 0 : size / 2) {}
 
     void apply(float *channels, int64_t t, float direction) const {
@@ -59,23 +59,23 @@ struct Turn {  // the angles of position t for each pair of channels (c, c + hal
 };
 
 // A head's channels of a sequence's characters, each in `width` floats of which those past `size` are 0.
-void gather(const number *from, int64_t stride, int64_t characters, int64_t size, int64_t width, const Turn *turn,
-            float *to) {
+void gather(const number *from, int64_t stride, int64_t characters, int64_t size, int64_t width,
+            const Rotation *rotation, float *to) {
     for (int64_t t = 0; t < characters; ++t) {
         float *channels = to + t * width;
         __builtin_prefetch(from + (t + AHEAD) * stride);  // a line here and a line there: not foreseen otherwise
 #pragma omp simd
         for (int64_t c = 0; c < size; ++c) channels[c] = read(from[t * stride + c]);
         for (int64_t c = size; c < width; ++c) channels[c] = 0;
-        if (turn != nullptr) turn->apply(channels, t, 1.0f);
+        if (rotation != nullptr) rotation->apply(channels, t, 1.0f);
     }
 }
 
 // The way back of `gather`; channels are changed.
-void scatter(float *channels, int64_t characters, int64_t size, int64_t width, const Turn *turn, number *to,
+void scatter(float *channels, int64_t characters, int64_t size, int64_t width, const Rotation *rotation, number *to,
              int64_t stride) {
     for (int64_t t = 0; t < characters; ++t, channels += width) {
-        if (turn != nullptr) turn->apply(channels, t, -1.0f);
+        if (rotation != nullptr) rotation->apply(channels, t, -1.0f);
 #pragma omp simd
         for (int64_t c = 0; c < size; ++c) write(to[t * stride + c], channels[c]);
     }
@@ -148,9 +148,8 @@ void spread(const float *weights, int64_t length, const float *rows, int64_t wid
     });
 }
 
-// A call of `attention`. Queries, keys and values are columns of arrays whose rows,
-// one a character, are their strides apart. Equal groups of query heads share keys, and equal groups values: as large
-// ones, or parts of them.
+// A call of `attention`. Queries, keys and values are columns of arrays whose rows, one a character, are their strides
+// apart. Equal groups of query heads share keys, and equal groups values: as large ones, or parts of them.
 struct Attention {
     const number *queries, *keys, *values;
     const number *biases;    // (M, key_heads), added to the scores of each key before they are scaled; or null
@@ -173,112 +172,117 @@ struct Attention {
     bool ends_value(int64_t head) const { return starts_value(head + 1); }
 };
 
-// One sequence and one head of keys.
-struct Item {
-    int64_t start, asking, key_start, asked, key_head, room;  // room: for the keys, whole vectors
+// What a thread does at once: one sequence, one head of keys, and all query heads that share it.
+struct WorkItem {
+    int64_t first_query, queries, first_key, keys;  // in the arrays of all sequences, and how many
+    int64_t key_head, room;                         // room: for the keys, whole vectors
 
-    Item(const Attention &a, int64_t i) {
+    WorkItem(const Attention &a, int64_t i) {
         const int64_t sequence = i / a.key_heads;
-        start = a.starts[sequence], asking = a.lengths[sequence];
-        key_start = a.key_starts[sequence], asked = a.key_lengths[sequence];
-        key_head = i % a.key_heads, room = whole(asked, LANES);
+        first_query = a.starts[sequence], queries = a.lengths[sequence];
+        first_key = a.key_starts[sequence], keys = a.key_lengths[sequence];
+        key_head = i % a.key_heads, room = whole(keys, LANES);
     }
-    int64_t keys(const Attention &a) const { return key_start * a.key_stride + key_head * a.size; }
-    int64_t biases(const Attention &a) const { return key_start * a.key_heads + key_head; }
-    int64_t values(const Attention &a, int64_t head) const {
-        return key_start * a.value_stride + head / (a.heads / a.value_heads) * a.size;
+    // Where its numbers begin in the arrays, those of a query head or of the key head.
+    int64_t key_offset(const Attention &a) const { return first_key * a.key_stride + key_head * a.size; }
+    int64_t bias_offset(const Attention &a) const { return first_key * a.key_heads + key_head; }
+    int64_t value_offset(const Attention &a, int64_t head) const {
+        return first_key * a.value_stride + head / (a.heads / a.value_heads) * a.size;
     }
-    int64_t queries(const Attention &a, int64_t head) const { return start * a.query_stride + head * a.size; }
-    int64_t outputs(const Attention &a, int64_t head) const { return (start * a.heads + head) * a.size; }
+    int64_t query_offset(const Attention &a, int64_t head) const {
+        return first_query * a.query_stride + head * a.size;
+    }
+    int64_t output_offset(const Attention &a, int64_t head) const { return (first_query * a.heads + head) * a.size; }
 };
 
 // A block of queries, and the keys from the first one that any of them sees to the last.
-struct Span {
-    int64_t here, first, end, last;  // here: queries; first, last: whole vectors; end: the last key itself
+struct QueryBlock {
+    int64_t rows, first, end, last;  // rows: queries; first, last: whole vectors; end: the last key itself
 
-    Span(const Attention &a, const Item &item, int64_t t) {
-        here = std::min(BLOCK, item.asking - t);
+    QueryBlock(const Attention &a, const WorkItem &item, int64_t t) {
+        rows = std::min(BLOCK, item.queries - t);
         first = std::max<int64_t>(0, t + 1 - a.window) / LANES * LANES;
-        end = std::min(t + here, item.asked);
+        end = std::min(t + rows, item.keys);
         last = whole(end, LANES);
     }
 };
 
-// What one query sees, and what is dropped of it: draws are numbered by query, head and key.
-struct Sight {
+// The keys that one query sees, from ≤ s < seen, and what is dropped of them: draws are numbered by query, head, key.
+struct VisibleKeys {
     int64_t from, seen;
     uint32_t base;
 
-    Sight(const Attention &a, const Item &item, int64_t t, int64_t head, int64_t longest_key) {
+    VisibleKeys(const Attention &a, const WorkItem &item, int64_t t, int64_t head, int64_t longest_key) {
         from = std::max<int64_t>(0, t + 1 - a.window);
-        seen = std::min(t + 1, item.asked);
-        base = static_cast<uint32_t>(((item.start + t) * a.heads + head) * longest_key);
+        seen = std::min(t + 1, item.keys);
+        base = static_cast<uint32_t>(((item.first_query + t) * a.heads + head) * longest_key);
     }
 };
 
 // Scores → weights after dropout; slopes of those weights → slopes of the scores. sum: what `softmax` returned.
 template <bool DROPS>
-void softmax_back_of_row(float *scores, float *slopes, float *shares, const Span &span, const Sight &sight, float scale,
-                  float sum, const Dropout &shared) {
+void softmax_back_of_row(float *scores, float *slopes, float *shares, const QueryBlock &block,
+                         const VisibleKeys &visible, float scale, float sum, const Dropout &shared) {
     const Dropout dropout = shared;  // in registers
     float mean = 0;
-    hide(scores, span.first, span.last, sight.from, sight.seen);
+    hide(scores, block.first, block.last, visible.from, visible.seen);
 #pragma omp simd reduction(+ : mean)
-    for (int64_t s = span.first; s < span.last; ++s) {
+    for (int64_t s = block.first; s < block.last; ++s) {
         const float exponent = scores[s] * scale - sum, share = exponent < NOTHING ? 0.0f : exponential(exponent);
-        const float factor = DROPS ? dropout.factor(sight.base + static_cast<uint32_t>(s)) : 1.0f;
+        const float factor = DROPS ? dropout.factor(visible.base + static_cast<uint32_t>(s)) : 1.0f;
         shares[s] = share;
         scores[s] = share * factor;
         slopes[s] *= factor;
         mean += share * slopes[s];
     }
 #pragma omp simd
-    for (int64_t s = span.first; s < span.last; ++s) slopes[s] = shares[s] * (slopes[s] - mean) * scale;
+    for (int64_t s = block.first; s < block.last; ++s) slopes[s] = shares[s] * (slopes[s] - mean) * scale;
 }
 
 // sums[s] += Σ_r slopes[r][s].
-void add_columns(const float *slopes, int64_t length, const Span &span, float *sums) {
-    for (int64_t r = 0; r < span.here; ++r)
+void add_columns(const float *slopes, int64_t length, const QueryBlock &block, float *sums) {
+    for (int64_t r = 0; r < block.rows; ++r)
 #pragma omp simd
-        for (int64_t s = span.first; s < span.last; ++s) sums[s] += slopes[r * length + s];
+        for (int64_t s = block.first; s < block.last; ++s) sums[s] += slopes[r * length + s];
 }
 
 void forward(const Attention &a) {
     const int64_t width = a.width(), longest_key = a.longest_key(), room = whole(longest_key, LANES);
-    const Turn angles(a.cosine, a.sine, a.size);
+    const Rotation angles(a.cosine, a.sine, a.size);
     const Dropout dropout(a.seed, a.dropout_rate);
 #pragma omp parallel
     {
-        Scratch query(whole(a.longest(), BLOCK) * width), key(room * width), turned(room * width),
+        Scratch query(whole(a.longest(), BLOCK) * width), key(room * width), transposed_key(room * width),
             value(room * width), bias(room), weights(BLOCK * room), out(BLOCK * width);
 #pragma omp for schedule(dynamic, 1)
         for (int64_t i = 0; i < a.sequences * a.key_heads; ++i) {
-            const Item item(a, i);
-            gather(a.keys + item.keys(a), a.key_stride, item.asked, a.size, width, &angles, key.data());
-            transpose(key.data(), item.asked, a.size, width, item.room, turned.data());
+            const WorkItem item(a, i);
+            gather(a.keys + item.key_offset(a), a.key_stride, item.keys, a.size, width, &angles, key.data());
+            transpose(key.data(), item.keys, a.size, width, item.room, transposed_key.data());
             if (a.biases != nullptr)
-                gather(a.biases + item.biases(a), a.key_heads, item.asked, 1, 1, nullptr, bias.data());
+                gather(a.biases + item.bias_offset(a), a.key_heads, item.keys, 1, 1, nullptr, bias.data());
             for (int64_t head = item.key_head * a.group(); head < (item.key_head + 1) * a.group(); ++head) {
                 if (a.starts_value(head))
-                    gather(a.values + item.values(a, head), a.value_stride, item.asked, a.size, width, nullptr,
+                    gather(a.values + item.value_offset(a, head), a.value_stride, item.keys, a.size, width, nullptr,
                            value.data());
-                gather(a.queries + item.queries(a, head), a.query_stride, item.asking, a.size, width, &angles,
+                gather(a.queries + item.query_offset(a, head), a.query_stride, item.queries, a.size, width, &angles,
                        query.data());
-                clear(query, item.asking * width, whole(item.asking, BLOCK) * width);
-                for (int64_t t = 0; t < item.asking; t += BLOCK) {
-                    const Span span(a, item, t);
-                    score(query.data() + t * width, width, turned.data(), bias.data(), item.room, a.size, span.first,
-                          span.last, weights.data());
-                    for (int64_t r = 0; r < span.here; ++r) {
-                        const Sight sight(a, item, t + r, head, longest_key);
+                clear(query, item.queries * width, whole(item.queries, BLOCK) * width);
+                for (int64_t t = 0; t < item.queries; t += BLOCK) {
+                    const QueryBlock block(a, item, t);
+                    score(query.data() + t * width, width, transposed_key.data(), bias.data(), item.room, a.size,
+                          block.first, block.last, weights.data());
+                    for (int64_t r = 0; r < block.rows; ++r) {
+                        const VisibleKeys visible(a, item, t + r, head, longest_key);
                         float *weight = weights.data() + r * item.room;
-                        hide(weight, span.first, span.last, sight.from, sight.seen);
-                        a.sums[(item.start + t + r) * a.heads + head] = softmax(weight, span.first, span.last, a.scale);
-                        if (a.dropout_rate > 0) dropout.apply(weight, span.first, span.last, sight.base);
+                        hide(weight, block.first, block.last, visible.from, visible.seen);
+                        a.sums[(item.first_query + t + r) * a.heads + head] =
+                            softmax(weight, block.first, block.last, a.scale);
+                        if (a.dropout_rate > 0) dropout.apply(weight, block.first, block.last, visible.base);
                     }
-                    weigh(weights.data(), item.room, value.data(), width, span.first, span.end, out.data());
-                    scatter(out.data(), span.here, a.size, width, nullptr,
-                            a.outputs + item.outputs(a, head) + t * a.heads * a.size, a.heads * a.size);
+                    weigh(weights.data(), item.room, value.data(), width, block.first, block.end, out.data());
+                    scatter(out.data(), block.rows, a.size, width, nullptr,
+                            a.outputs + item.output_offset(a, head) + t * a.heads * a.size, a.heads * a.size);
                 }
             }
         }
@@ -288,63 +292,63 @@ void forward(const Attention &a) {
 void backward(const Attention &a) {
     const int64_t width = a.width(), longest_key = a.longest_key(), room = whole(longest_key, LANES);
     const int64_t query_room = whole(a.longest(), BLOCK);
-    const Turn angles(a.cosine, a.sine, a.size);
+    const Rotation angles(a.cosine, a.sine, a.size);
     const Dropout dropout(a.seed, a.dropout_rate);
     const auto softmax_back = a.dropout_rate > 0 ? softmax_back_of_row<true> : softmax_back_of_row<false>;
 #pragma omp parallel
     {
-        Scratch query(query_room * width), given(query_room * width), of_query(query_room * width),
-            key(room * width), turned(room * width), value(room * width), turned_value(room * width),
+        Scratch query(query_room * width), gradient(query_room * width), of_query(query_room * width),
+            key(room * width), transposed_key(room * width), value(room * width), transposed_value(room * width),
             of_key(room * width), of_value(room * width), bias(room), of_bias(room), zeros(room),
             weights(BLOCK * room), slopes(BLOCK * room), shares(room);
 #pragma omp for schedule(dynamic, 1)
         for (int64_t i = 0; i < a.sequences * a.key_heads; ++i) {
-            const Item item(a, i);
-            gather(a.keys + item.keys(a), a.key_stride, item.asked, a.size, width, &angles, key.data());
-            transpose(key.data(), item.asked, a.size, width, item.room, turned.data());
+            const WorkItem item(a, i);
+            gather(a.keys + item.key_offset(a), a.key_stride, item.keys, a.size, width, &angles, key.data());
+            transpose(key.data(), item.keys, a.size, width, item.room, transposed_key.data());
             if (a.biases != nullptr)
-                gather(a.biases + item.biases(a), a.key_heads, item.asked, 1, 1, nullptr, bias.data());
-            clear(of_key, 0, item.asked * width);
+                gather(a.biases + item.bias_offset(a), a.key_heads, item.keys, 1, 1, nullptr, bias.data());
+            clear(of_key, 0, item.keys * width);
             clear(of_bias, 0, item.room);
             for (int64_t head = item.key_head * a.group(); head < (item.key_head + 1) * a.group(); ++head) {
                 if (a.starts_value(head)) {
-                    gather(a.values + item.values(a, head), a.value_stride, item.asked, a.size, width, nullptr,
+                    gather(a.values + item.value_offset(a, head), a.value_stride, item.keys, a.size, width, nullptr,
                            value.data());
-                    transpose(value.data(), item.asked, a.size, width, item.room, turned_value.data());
-                    clear(of_value, 0, item.asked * width);
+                    transpose(value.data(), item.keys, a.size, width, item.room, transposed_value.data());
+                    clear(of_value, 0, item.keys * width);
                 }
-                gather(a.queries + item.queries(a, head), a.query_stride, item.asking, a.size, width, &angles,
+                gather(a.queries + item.query_offset(a, head), a.query_stride, item.queries, a.size, width, &angles,
                        query.data());
-                gather(a.gradient + item.outputs(a, head), a.heads * a.size, item.asking, a.size, width, nullptr,
-                       given.data());
-                clear(query, item.asking * width, whole(item.asking, BLOCK) * width);
-                clear(given, item.asking * width, whole(item.asking, BLOCK) * width);
-                for (int64_t t = 0; t < item.asking; t += BLOCK) {
-                    const Span span(a, item, t);
-                    const float *asking = query.data() + t * width, *got = given.data() + t * width;
-                    score(asking, width, turned.data(), bias.data(), item.room, a.size, span.first, span.last,
-                          weights.data());
-                    score(got, width, turned_value.data(), zeros.data(), item.room, a.size, span.first, span.last,
-                          slopes.data());
-                    for (int64_t r = 0; r < span.here; ++r)
-                        softmax_back(weights.data() + r * item.room, slopes.data() + r * item.room, shares.data(), span,
-                                     Sight(a, item, t + r, head, longest_key), a.scale,
-                                     a.sums[(item.start + t + r) * a.heads + head], dropout);
-                    if (a.biases != nullptr) add_columns(slopes.data(), item.room, span, of_bias.data());
-                    weigh(slopes.data(), item.room, key.data(), width, span.first, span.end,
+                gather(a.gradient + item.output_offset(a, head), a.heads * a.size, item.queries, a.size, width, nullptr,
+                       gradient.data());
+                clear(query, item.queries * width, whole(item.queries, BLOCK) * width);
+                clear(gradient, item.queries * width, whole(item.queries, BLOCK) * width);
+                for (int64_t t = 0; t < item.queries; t += BLOCK) {
+                    const QueryBlock block(a, item, t);
+                    const float *query_rows = query.data() + t * width, *gradient_rows = gradient.data() + t * width;
+                    score(query_rows, width, transposed_key.data(), bias.data(), item.room, a.size, block.first,
+                          block.last, weights.data());
+                    score(gradient_rows, width, transposed_value.data(), zeros.data(), item.room, a.size, block.first,
+                          block.last, slopes.data());
+                    for (int64_t r = 0; r < block.rows; ++r)
+                        softmax_back(weights.data() + r * item.room, slopes.data() + r * item.room, shares.data(),
+                                     block, VisibleKeys(a, item, t + r, head, longest_key), a.scale,
+                                     a.sums[(item.first_query + t + r) * a.heads + head], dropout);
+                    if (a.biases != nullptr) add_columns(slopes.data(), item.room, block, of_bias.data());
+                    weigh(slopes.data(), item.room, key.data(), width, block.first, block.end,
                           of_query.data() + t * width);
-                    spread(slopes.data(), item.room, asking, width, span.first, span.end, of_key.data());
-                    spread(weights.data(), item.room, got, width, span.first, span.end, of_value.data());
+                    spread(slopes.data(), item.room, query_rows, width, block.first, block.end, of_key.data());
+                    spread(weights.data(), item.room, gradient_rows, width, block.first, block.end, of_value.data());
                 }
-                scatter(of_query.data(), item.asking, a.size, width, &angles, a.to_queries + item.queries(a, head),
-                        a.query_stride);
+                scatter(of_query.data(), item.queries, a.size, width, &angles,
+                        a.to_queries + item.query_offset(a, head), a.query_stride);
                 if (a.ends_value(head))
-                    scatter(of_value.data(), item.asked, a.size, width, nullptr, a.to_values + item.values(a, head),
-                            a.value_stride);
+                    scatter(of_value.data(), item.keys, a.size, width, nullptr,
+                            a.to_values + item.value_offset(a, head), a.value_stride);
             }
-            scatter(of_key.data(), item.asked, a.size, width, &angles, a.to_keys + item.keys(a), a.key_stride);
+            scatter(of_key.data(), item.keys, a.size, width, &angles, a.to_keys + item.key_offset(a), a.key_stride);
             if (a.biases != nullptr)
-                scatter(of_bias.data(), item.asked, 1, 1, nullptr, a.to_biases + item.biases(a), a.key_heads);
+                scatter(of_bias.data(), item.keys, 1, 1, nullptr, a.to_biases + item.bias_offset(a), a.key_heads);
         }
     }
 }
