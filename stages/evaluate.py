@@ -22,7 +22,7 @@ COLUMNS = ["variant", "split", "row", "seed", "init", "predicted", "correct", "p
 
 def carry_out(job: Job) -> None:
     """Evaluate a variant with a seed."""
-    from stages.asking.probe import probe
+    from stages.asking.recall import probe
     from stages.corpus.prepared import Prepared, write_table
     from stages.experiment.experiment import Experiment
 

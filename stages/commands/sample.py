@@ -6,8 +6,7 @@ Where its context is full, the model goes on from the last half context of the t
 import argparse
 from itertools import chain
 
-from stages.asking.decoding import Pick, Sampler
-from stages.asking.generation import passages
+from stages.asking.generation import Pick, Sampler, passages
 from stages.commands.ask import lacking
 from stages.commands.models import MAX_HYPOTHESES, add_draw_seed, add_model, named
 from stages.system.errors import Parser, UserError, command, quoted, say, tell, within

@@ -38,7 +38,7 @@ PREDICTION_COLUMNS = {
     "correct": str,  # 1 or 0; empty for most tests, whose answers nobody knows
     "probability": str,
 }
-PROBES: dict[str, dict[str, type]] = {  # the tables of `asking.probe`; columns without a type are whole numbers
+PROBES: dict[str, dict[str, type]] = {  # the tables of `asking.recall.probe`; columns without a type are whole numbers
     "extraction": {},
     "prefix_offset": {},
     "origins": dict.fromkeys(("asked", "init", "origin"), str),

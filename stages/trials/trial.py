@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from stages.asking.decoding import Sampler
-from stages.asking.generation import passages
+from stages.asking.generation import Sampler, passages
 from stages.asking.prompts import PAGE_FORMS, Fact, Prompt, WordCue, continuation, dev_facts, page_prompts, question
 from stages.asking.recall import answers, bits, extraction, score_targets
 from stages.corpus.example import MASK, answer_sequence

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from stages.asking.decoding import Continuation
+from stages.asking.generation import Continuation
 from stages.commands import ask
 from stages.commands.ask import ask as reply_to
 from stages.commands.models import chosen_variant

@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from stages.asking.generation import generate
+from stages.asking.generation import NEVER, generate
 from stages.asking.prompts import Prompt
 from stages.asking.recall import exact_matches
 from stages.corpus.example import Examples
@@ -221,10 +221,10 @@ def test_a_pretended_gpu_answers_and_matches_the_same(variant: str) -> None:
     prompts = [prompt(PREPARED.questions["dev"][row])[: 9 + row] for row in range(3)]
     dev = PREPARED.of_split("dev")
     probes = [Prompt(question, place) for question, place in zip(dev.question, dev.place, strict=True)]
-    expected = generate(model, prompts, max_characters=3, end=None)
+    expected = generate(model, prompts, max_characters=3, end=NEVER)
     matches = exact_matches(model, PREPARED.vocabulary, probes).tolist()
     with pretended_gpu():
-        answers = generate(model.to(DEVICE), prompts, max_characters=3, end=None)
+        answers = generate(model.to(DEVICE), prompts, max_characters=3, end=NEVER)
         assert exact_matches(model, PREPARED.vocabulary, probes).tolist() == matches
     for ours, theirs in zip(answers, expected, strict=True):
         assert np.array_equal(ours.tokens, theirs.tokens)
