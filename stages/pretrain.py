@@ -12,13 +12,21 @@ def carry_out(job: Job) -> None:
     # imported here, as they load torch, which a stage without missing jobs does not need
     from stages.corpus.prepared import Prepared
     from stages.experiment.experiment import Experiment
-    from stages.training.phases import pretrain
+    from stages.training.loop import train_to
+    from stages.training.phases import pretraining, self_training
 
     experiment = Experiment.of(job.params, job.recipe, job.variant)
     prepared = Prepared.load(job.prepared)
-    begin_job(2 if experiment.recipe.pretrain.self_training_epochs else 1)
-    weights = job.folder / f"{WEIGHTS}.safetensors"
-    record = pretrain(weights, experiment, prepared, job.seed, job.settings)
+    weights, phase = job.folder / f"{WEIGHTS}.safetensors", pretraining(experiment, prepared)
+    if experiment.recipe.pretrain.self_training_epochs:
+        begin_job(2)
+        before = weights.with_stem(f"{WEIGHTS}-before")
+        train_to(before, experiment, prepared, phase, job.seed, job.settings)
+        phase = self_training(experiment, prepared, before)
+        record = train_to(weights, experiment, prepared, phase, job.seed, job.settings, before, continues=True)
+    else:
+        begin_job(1)
+        record = train_to(weights, experiment, prepared, phase, job.seed, job.settings)
     files = [weights.name, f"{WEIGHTS}.csv"]
     job.end(files, vocabulary_sha256=prepared.vocabulary.sha256, trainings={WEIGHTS: record})
 

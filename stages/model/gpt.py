@@ -74,26 +74,6 @@ class GPT(nn.Module):
         """States for generation, one a block, of sequences that have seen nothing yet."""
         return self.blocks.empty_states(batch, positions)
 
-    @torch.no_grad()
-    def move_positions(self, by: int) -> None:
-        """Give each position the weights of the position `by` before it; the first ones keep theirs.
-
-        What moves are the learned positions, and what a mixer declares in `by_position`. In a question the name stands
-        ten characters later than in a page: moved by ten, each position does what the one ten before it learned to do.
-        """
-        weights: list[tuple[Tensor, tuple[int, ...]]] = []
-        if self.positions is not None:
-            weights.append((self.positions, (0,)))
-        for module in self.modules():
-            if isinstance(module, Mixer):
-                weights += [(getattr(module, name), axes) for name, axes in module.by_position.items()]
-
-        for weight, axes in weights:
-            for axis in axes:
-                source = torch.arange(weight.shape[axis], device=weight.device)
-                source[by:] -= by
-                weight.copy_(weight.index_select(axis, source))
-
 
 def _initialise(module: nn.Module) -> None:
     if isinstance(module, nn.Linear | nn.Embedding):

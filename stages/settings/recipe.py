@@ -139,7 +139,7 @@ class Finetune(Section):
     shuffled: bool = True
     # Whether the training questions lack what the starter code loses: characters beyond ASCII, and the last question
     starter_code: bool = False
-    moved_positions: Natural = 0  # see `GPT.move_positions`
+    moved_positions: Natural = 0  # see `training.loop.move_positions`
     schedule: Schedule
 
 

@@ -16,18 +16,20 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 
+from stages.corpus.example import Examples
 from stages.corpus.prepared import Prepared
-from stages.experiment.backend import Backend
+from stages.experiment.backend import Backend, generator
 from stages.experiment.experiment import Experiment
 from stages.experiment.provenance import provenance
 from stages.model.gpt import GPT
+from stages.model.mixer import Mixer
 from stages.settings import Finetune, OptimizerSettings
 from stages.system.errors import UserError, tell
 from stages.system.files import CURVES, read_json, read_table, write_bytes, write_json, write_text
 from stages.system.lifetime import AGAIN, stop_requests
 from stages.system.progress import bar
 from stages.training.gpu import GraphTrainer
-from stages.training.step import Phase, examples_of_step, take_step
+from stages.training.phases import Phase
 from stages.training.trainer import Trainer
 
 LOOK_EVERY = 50  # steps: to look at a loss is to wait for the device
@@ -104,7 +106,7 @@ def train(trainer: Trainer, phase: Phase, seed: int, checkpoint: Path, interval:
                 saved = time.monotonic()
             if ends:
                 break
-            examples = examples_of_step(phase, seed, progress.steps)
+            examples = phase.examples(seed, progress.steps)
             fresh.append(take_step(trainer, phase, seed, progress.steps, examples))
             progress.steps += 1
             progress.characters += int(examples.lengths.sum())
@@ -113,6 +115,12 @@ def train(trainer: Trainer, phase: Phase, seed: int, checkpoint: Path, interval:
         if stop.requested():
             raise KeyboardInterrupt(f"stopped after step {progress.steps} of {phase.steps}{stop.reason}; {AGAIN}")
     return progress
+
+
+def take_step(trainer: Trainer, phase: Phase, seed: int, number: int, examples: Examples) -> torch.Tensor:
+    """Take step `number` of the phase on its examples; its dropout follows from seed and number alone."""
+    trainer.backend.seed(int(generator(seed, f"{phase.name} dropout", number).integers(2**63)))
+    return trainer.step(examples, phase.rate(number))
 
 
 def _check(progress: Progress, phase: Phase, title: str) -> None:
@@ -129,6 +137,27 @@ def trainer_for(model: GPT, settings: OptimizerSettings, backend: Backend) -> Tr
     if backend.device.type == "cpu":
         return Trainer(model, settings, backend)
     return GraphTrainer(model, settings, backend)
+
+
+@torch.no_grad()
+def move_positions(model: GPT, by: int) -> None:
+    """Give each position the weights of the position `by` before it; the first ones keep theirs.
+
+    What moves are the learned positions, and what a mixer declares in `by_position`. In a question the name stands
+    ten characters later than in a page: moved by ten, each position does what the one ten before it learned to do.
+    """
+    weights: list[tuple[torch.Tensor, tuple[int, ...]]] = []
+    if model.positions is not None:
+        weights.append((model.positions, (0,)))
+    for module in model.modules():
+        if isinstance(module, Mixer):
+            weights += [(getattr(module, name), axes) for name, axes in module.by_position.items()]
+
+    for weight, axes in weights:
+        for axis in axes:
+            source = torch.arange(weight.shape[axis], device=weight.device)
+            source[by:] -= by
+            weight.copy_(weight.index_select(axis, source))
 
 
 def train_to(
@@ -152,7 +181,7 @@ def train_to(
         if first_weights:
             model = experiment.trained_model(prepared, first_weights)
             if isinstance(phase.settings, Finetune):
-                model.move_positions(phase.settings.moved_positions)
+                move_positions(model, phase.settings.moved_positions)
         else:
             model = experiment.new_model(prepared, seed)
         trainer = trainer_for(model, experiment.recipe.optimizer, experiment.backend)

@@ -26,8 +26,7 @@ from stages.plain.training import PlainTrainer
 from stages.settings import load
 from stages.system.errors import Parser, command
 from stages.system.files import PREPARED, read_json, write_json
-from stages.training import loop
-from stages.training.loop import trainer_for
+from stages.training.loop import take_step, trainer_for
 from stages.training.phases import pretraining
 from tests.support.tiny import padded
 
@@ -62,7 +61,7 @@ class Workload:
 
     def examples(self, step: int) -> Examples:
         """The batch of a step."""
-        return loop.examples_of_step(self.phase, SEED, step)
+        return self.phase.examples(SEED, step)
 
     def in_turn(self, step: Callable[[int], object]) -> Run:
         """Take one step after the other."""
@@ -90,7 +89,7 @@ class Workload:
     def study_step(self) -> Run:
         """The study's own step, as its loop calls it."""
         trainer = trainer_for(self.model(), self.experiment.recipe.optimizer, self.backend)
-        return self.in_turn(lambda number: loop.take_step(trainer, self.phase, SEED, number, self.examples(number)))
+        return self.in_turn(lambda number: take_step(trainer, self.phase, SEED, number, self.examples(number)))
 
     def answers(self) -> tuple[Run, Run]:
         """The plain model's greedy answer to one dev question, and the study's to all.

@@ -8,7 +8,7 @@ import torch
 from stages.plain import __main__ as plain
 from stages.plain.model import PlainGPT
 from stages.plain.training import Phase
-from stages.training import loop
+from stages.training import phases
 from tests.support.project import save_prepared, write_params
 from tests.support.talking import Run, error, tiny
 from tests.support.tiny import BUILT_IN, MODEL, ROOT, SECTIONS, SETTINGS, tiny_model
@@ -41,7 +41,7 @@ def test_the_learning_rate_is_the_studys(schedule: str) -> None:
     settings, context, rows = getattr(SETTINGS.recipes["quick"], schedule), 128, 200
     settings = settings.model_copy(update={"batch_size": 32})
     phase = Phase("", pytest.fail, rows, 30, settings, context)
-    studys = loop.Phase("", "", pytest.fail, rows, 30, settings, context)
+    studys = phases.Phase("", "", pytest.fail, rows, 30, settings, context)
     tokens = 0
     for step in range(1, studys.steps):
         tokens += min(32, rows - (step - 1) % 7 * 32) * (context - 1)

@@ -16,8 +16,8 @@ from stages.corpus.objectives import span_corruption
 from stages.experiment.backend import Backend
 from stages.settings import Pretrain, Schedule
 from stages.system.errors import UserError
-from stages.training.loop import load_checkpoint, train, trainer_for
-from stages.training.step import Phase
+from stages.training.loop import load_checkpoint, move_positions, train, trainer_for
+from stages.training.phases import Phase
 from stages.training.trainer import Trainer
 from tests.support.tiny import (
     BACKENDS,
@@ -26,6 +26,7 @@ from tests.support.tiny import (
     MODEL,
     SETTINGS,
     VARIANTS,
+    loud,
     spans,
     tiny_model,
     tiny_prepared,
@@ -148,3 +149,21 @@ def test_a_warmup_longer_than_the_decay_is_refused() -> None:
         replace(PHASE, settings=settings(schedule=Schedule(warmup_tokens=5000, decay_epochs=None, min_lr_ratio=0.1)))
     with pytest.raises(UserError, match=message.format("warmup_share", 1280, 1024)):  # half of the run, two epochs
         replace(PHASE, settings=settings(schedule=Schedule(warmup_share=0.5, decay_epochs=2.0, min_lr_ratio=0.1)))
+
+
+AXES = {"synthesizer": {"table": (0,), "offsets": (0,)}, "random_synthesizer": {"scores": (1, 2)}}
+BY = 5
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_positions_and_columns_of_scores_move_and_all_else_stays(variant: str) -> None:
+    model = loud(tiny_model(variant))
+    before = {name: weight.clone() for name, weight in model.state_dict().items()}
+    move_positions(model, BY)
+    for name, weight in model.state_dict().items():
+        expected = before[name]
+        axes = (0,) if name == "positions" else AXES.get(variant, {}).get(name.rpartition(".")[2], ())
+        for axis in axes:
+            rest = expected.shape[axis] - BY
+            expected = torch.cat([expected.narrow(axis, 0, BY), expected.narrow(axis, 0, rest)], axis)
+        assert torch.equal(weight, expected), name

@@ -7,8 +7,7 @@ import pytest
 
 from stages.experiment.experiment import Experiment
 from stages.settings import Finetune, Pretrain, Schedule
-from stages.training.phases import epochs, finetuning, pretraining
-from stages.training.step import Phase, examples_of_step
+from stages.training.phases import Phase, epochs, finetuning, pretraining
 from tests.support.tiny import HANDOUT, QUESTIONS, SETTINGS
 from tests.support.toy import toy_prepared
 
@@ -41,18 +40,24 @@ def test_unshuffled_examples_come_in_the_order_of_the_file() -> None:
     answers = finetuning(unshuffled, toy_prepared(), "scratch")
     expected = [len(f"Where was {question.name} born?⁇{question.place}") for question in QUESTIONS]
     for step in (0, 3):  # the first step of two epochs
-        assert examples_of_step(answers, 1, step).lengths.tolist() == expected[:3]
+        assert answers.examples(1, step).lengths.tolist() == expected[:3]
     assert not pretraining(unshuffled, toy_prepared()).settings.shuffled
-
-
-def test_every_finetuning_of_a_recipe_moves_the_weights_that_it_begins_with() -> None:
-    moving = experiment({"finetune.moved_positions": 10})
-    assert finetuning(moving, toy_prepared(), "pretrained").settings.moved_positions == 10
-    assert finetuning(experiment({}), toy_prepared(), "pretrained").settings.moved_positions == 0
 
 
 def phase_of(section: Pretrain | Finetune, rows: int, epochs: int) -> Phase:
     return Phase("any", "recipes.any", pytest.fail, rows, epochs, section, HANDOUT.model.context)
+
+
+@pytest.mark.parametrize(("rows", "batch_size", "last"), [(1, 1, 1), (7, 3, 1), (8, 4, 4), (5, 100, 5)])
+def test_an_epoch_holds_every_row_once_and_its_last_batch_alone_is_short(rows: int, batch_size: int, last: int) -> None:
+    at_once = Schedule(warmup_tokens=0, decay_epochs=None, min_lr_ratio=0.1)
+    settings = HANDOUT.finetune.model_copy(update={"batch_size": batch_size, "schedule": at_once})
+    phase = phase_of(settings, rows, epochs=18)
+    for epoch in (0, 1, 17):
+        first = epoch * phase.steps_per_epoch
+        batches = [phase.rows_of_step(1, first + step) for step in range(phase.steps_per_epoch)]
+        assert sorted(np.concatenate(batches)) == list(range(rows))
+        assert [len(batch) for batch in batches] == [batch_size] * (len(batches) - 1) + [last]
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,7 @@
-"""Which rows a step has; which weights move by which rule: torch's own to the bit, or the published one; bfloat16."""
+"""Which weights move by which rule: torch's own to the bit, or the published one; bfloat16."""
 
 from collections.abc import Callable
 
-import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
@@ -10,22 +9,12 @@ from torch import Tensor, nn
 from stages.experiment.backend import Backend
 from stages.settings import OptimizerSettings
 from stages.training.optimizer import COEFFICIENTS, AdamW, Muon, orthogonalised
-from stages.training.step import rows_of_step, steps_per_epoch
 from stages.training.trainer import Trainer
 from tests.support.tiny import BFLOAT16, FLOAT32, HANDOUT, VARIANTS, loud, tiny_model
 from tests.training.test_equality import VOCABULARY, span_batch
 
 OPTIMIZER = HANDOUT.optimizer.model_copy(update={"matrices": "adamw"})
 MUON = HANDOUT.optimizer.model_copy(update={"matrices": "muon", "weight_decay": 0.5})  # AdamW: test_equality.py
-
-
-@pytest.mark.parametrize(("rows", "batch_size", "last"), [(1, 1, 1), (7, 3, 1), (8, 4, 4), (5, 100, 5)])
-def test_an_epoch_holds_every_row_once_and_its_last_batch_alone_is_short(rows: int, batch_size: int, last: int) -> None:
-    steps = steps_per_epoch(rows, batch_size)
-    for epoch in (0, 1, 17):
-        batches = [rows_of_step(rows, batch_size, 1, epoch * steps + step) for step in range(steps)]
-        assert sorted(np.concatenate(batches)) == list(range(rows))
-        assert [len(batch) for batch in batches] == [batch_size] * (steps - 1) + [last]
 
 
 def trainer(variant: str, backend: Backend = FLOAT32, optimizer: OptimizerSettings = OPTIMIZER) -> Trainer:
