@@ -4,8 +4,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from stages.jobs.executor import run
 from stages.jobs.job import INITS, WEIGHTS, Job
-from stages.jobs.stage import run
 from stages.system.errors import command
 from stages.system.files import write_json, write_metrics, write_text
 from stages.system.progress import begin_job, counted

@@ -1,7 +1,7 @@
 """Stage `pretrain`: the recipe's objectives on the corpus, a job a variant and a seed."""
 
+from stages.jobs.executor import lowest_loss, run
 from stages.jobs.job import WEIGHTS, Job
-from stages.jobs.stage import lowest_loss, run
 from stages.system.errors import command
 from stages.system.files import write_metrics
 from stages.system.progress import begin_job

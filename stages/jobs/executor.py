@@ -1,4 +1,4 @@
-"""The executor: it completes the jobs of a stage, in processes here or on the workers of a cluster.
+"""The executor: it completes the jobs of a stage, in processes here or on the workers of a cluster, and publishes them.
 
 A small model keeps no more than one core busy, so on a CPU several jobs with a part of the threads each end sooner than
 one after another with all of them. How many threads a job has follows from the recipe's seeds alone, for the bits of a
@@ -8,6 +8,7 @@ result may depend on it. A GPU takes one job at a time.
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 from collections import deque
@@ -18,12 +19,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
-from stages.jobs.job import Job
-from stages.settings import PARAMS
+from stages.jobs.job import KINDS, Job, code_digest, jobs_of, publish, restore
+from stages.settings import PARAMS, load
 from stages.system import progress
-from stages.system.errors import UserError, tell
+from stages.system.errors import Parser, UserError, tell
 from stages.system.files import locked
 from stages.system.lifetime import AGAIN, Stop, stop_requests
 
@@ -43,30 +45,59 @@ class Watch:
     ended: Callable[[Job], None]
 
 
+def run(stage: str, description: str | None) -> list[Job]:
+    """Complete and publish the jobs of a stage, and return them.
+
+    Raises UserError: params.yaml or a variant is faulty, a job fails, or settings changed while they ran.
+    """
+    Parser(description=description).parse_args()
+    params = load()
+    jobs = jobs_of(stage, params)
+    if missing := [job for job in jobs if job.result is None]:
+        restore(missing)
+    if any(job.result is None for job in missing):
+        complete(stage, jobs, len(params.recipe_named(params.recipe).seeds))
+    else:
+        print(f"{stage}: jobs done before: {len(jobs)} of {len(jobs)}", file=sys.stderr)
+
+    # DVC reads params.yaml when a stage ends, and would store what it then has as what the results were made with
+    code_digest.cache_clear()
+    if [job.key for job in jobs_of(stage, load())] != [job.key for job in jobs]:
+        what = f"settings or code were changed while stage {stage} ran"
+        raise UserError(f"{PARAMS}: {what}; undo that to keep what was made, then run the same command again")
+    publish(jobs, KINDS[stage].output / params.recipe / params.model.variant)
+    return jobs
+
+
+def lowest_loss(jobs: Sequence[Job], training: str) -> float:
+    """Return the loss of the variant that has the lowest after a training: its seeds' mean, in nats a character."""
+    by_variant: dict[str, list[float]] = {}
+    for job in jobs:
+        by_variant.setdefault(job.variant, []).append(job.record["trainings"][training]["loss"])
+    return min(map(fmean, by_variant.values()))
+
+
 def complete(
-    stage: str,
-    jobs: Sequence[Job],
-    missing: Sequence[Job],
-    side_by_side: int,
-    ended: Callable[[Job], None] = lambda job: None,
+    stage: str, jobs: Sequence[Job], side_by_side: int, ended: Callable[[Job], None] = lambda job: None
 ) -> None:
-    """Run a stage's missing jobs. jobs: all jobs of the stage.
+    """Run those of a stage's jobs that have no result.
 
     side_by_side: into how many parts a CPU's threads are divided; ended: is called with each job that ended.
     Raises UserError: a variant is faulty, and nothing has begun; or a job failed, and the others were stopped. Raises
     KeyboardInterrupt: after a signal to stop, or when the parent is gone; trainings leave checkpoints.
     """
-    params = jobs[0].params
+    cluster = jobs[0].params.compute.cluster
+    missing = [job for job in jobs if job.result is None]
     bar = progress.Jobs(stage, len(jobs), len(jobs) - len(missing))
     watch = Watch(bar, ended)
     try:
-        if params.compute.cluster:
+        if cluster:
             from stages.jobs.cluster import complete_on_cluster  # it needs a package that others can do without
 
             check_variants(jobs)
-            complete_on_cluster(missing, params.compute.cluster, watch)
+            complete_on_cluster(missing, cluster, watch)
         else:
-            complete_here(jobs, missing, side_by_side, watch)
+            complete_here(jobs, side_by_side, watch)
     finally:
         bar.close()
 
@@ -84,14 +115,15 @@ def check_variants(jobs: Sequence[Job]) -> None:
         raise UserError(f"{error}; `git diff {PARAMS}` shows what was changed") from error
 
 
-def complete_here(jobs: Sequence[Job], missing: Sequence[Job], side_by_side: int, watch: Watch) -> None:
-    """Complete missing jobs in processes of this machine; arguments and errors as of `complete`."""
+def complete_here(jobs: Sequence[Job], side_by_side: int, watch: Watch) -> None:
+    """Complete jobs in processes of this machine; arguments and errors as of `complete`."""
     on_gpu = jobs[0].traits[0] == "cuda"
     each = threads() if on_gpu else max(1, threads() // side_by_side)
-    workers = min(len(missing), 1 if on_gpu else threads() // each)
+    most = 1 if on_gpu else threads() // each
     os.environ["OMP_NUM_THREADS"] = str(each)  # read by the processes that are started from now on
     breaks = 0
-    while left := [job for job in missing if job.result is None]:
+    while left := [job for job in jobs if job.result is None]:
+        workers = min(len(left), most)
         with pool(workers) as (executor, halt, shares), stop_requests() as stop:
 
             def submit(job: Job, executor: Executor = executor) -> Future[Any]:
@@ -99,7 +131,7 @@ def complete_here(jobs: Sequence[Job], missing: Sequence[Job], side_by_side: int
 
             try:
                 executor.submit(check_variants, jobs).result()  # there torch is loaded anyway
-                carry_out_all(left, submit, lambda: workers, stop, halt, watch, lambda: sum(shares))
+                carry_out_all(left, submit, lambda: len(shares), stop, halt, watch, lambda: sum(shares))
             except BrokenProcessPool as error:
                 if stop.requested():  # by a signal to processes that were starting
                     raise _stopped(stop) from error

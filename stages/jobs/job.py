@@ -2,9 +2,13 @@
 
 Its result lies in work/<key>/ complete or not at all: record.json is written last. DVC deletes a stage's outputs before
 it reruns the stage, so checkpoints lie there, too, and what has ended stays there when it is published: seeds `[1, 2]`
-after `[1]` train the second alone. No torch: a stage that finds all its jobs done need not load it.
+after `[1]` train the second alone. DVC also removes from data/ what another selection has no place for; results that
+the last commit names come back from its cache. No torch: a stage that finds all its jobs done need not load it.
 """
 
+import json
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib.metadata import version
@@ -14,7 +18,7 @@ from typing import Any
 from stages.experiment.provenance import KEY_DIGITS, settings_of_result, traits
 from stages.settings import Settings
 from stages.system.errors import UserError
-from stages.system.files import PREPARED, WORK, digest, files_digest, read_json, write_json
+from stages.system.files import PREPARED, WORK, digest, files_digest, new_folder, read_json, write_bytes, write_json
 
 PACKAGE = Path(__file__).parents[1]
 RECORD = "record.json"
@@ -154,6 +158,38 @@ def jobs_of(stage: str, params: Settings) -> list[Job]:
     device = tuple(traits(params.compute))
     variants = params.selected(params.model.variant)
     return [Job(stage, params, params.recipe, v, seed, prepared, device) for v in variants for seed in recipe.seeds]
+
+
+def publish(jobs: Sequence[Job], output: Path) -> None:
+    """Replace the folder `output` by the results of jobs. Raises UserError: one has none."""
+    with new_folder(output) as new:
+        for job in jobs:
+            for file in job.result_files:
+                write_bytes(new / job.published / file.name, file.read_bytes())
+
+
+def restore(jobs: Sequence[Job]) -> None:
+    """Copy into work/ the results that the last commit names, from DVC's cache or a remote.
+
+    So in a clone that only pulled, a part of what was pulled is not trained again.
+    """
+    from dvc.api import DVCFileSystem  # type: ignore[import-untyped]  # it takes a second to load
+    from dvc.exceptions import DvcException  # type: ignore[import-untyped]
+    from dvc.scm import SCMError  # type: ignore[import-untyped]
+
+    with suppress(DvcException, SCMError, OSError):  # no repository, no commit, not in the cache
+        files = DVCFileSystem(rev="HEAD")
+        for job in jobs:
+            of_recipe = (job.kind.output / job.recipe).as_posix()
+            for selection in files.ls(of_recipe, detail=False) if files.exists(of_recipe) else []:
+                folder = f"{selection}/{job.published.as_posix()}"
+                if not files.exists(f"{folder}/{RECORD}"):
+                    continue
+                record = files.read_bytes(f"{folder}/{RECORD}")
+                if (found := json.loads(record))["key"] == job.key:
+                    for name in found["files"]:
+                        write_bytes(job.folder / name, files.read_bytes(f"{folder}/{name}"))
+                    write_bytes(job.folder / RECORD, record)
 
 
 @cache

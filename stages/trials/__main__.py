@@ -42,8 +42,8 @@ def main() -> None:
     for job in jobs:
         if job.result is not None:
             add(job)
-    if left := [job for job in jobs if job.result is None]:
-        complete(plan.name, jobs, left, threads(), add)
+    if any(job.result is None for job in jobs):
+        complete(plan.name, jobs, threads(), add)
     print(f"the page: {write_study(Plan(given.study, load()))}")
 
 

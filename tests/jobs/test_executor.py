@@ -205,6 +205,6 @@ def test_each_job_that_ended_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("OMP_NUM_THREADS", "1")  # the executor sets it, and it is put back
     jobs = jobs_of("pretrain", load())
     told: list[str] = []
-    complete("trial", jobs, jobs, 2, lambda job: told.append(job.name))
+    complete("trial", jobs, 2, lambda job: told.append(job.name))
     assert sorted(told) == [f"pretrain {VARIANT}, seed {seed}" for seed in SEEDS]
     assert all(job.result for job in jobs)

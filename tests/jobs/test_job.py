@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from stages.jobs import job as jobs
-from stages.jobs.job import KINDS, RECORD, Job, jobs_of
-from stages.jobs.stage import publish
+from stages.jobs.job import KINDS, RECORD, Job, jobs_of, publish
 from stages.settings import load
 from stages.system.errors import UserError
 from stages.system.files import read_json, write_text

@@ -70,7 +70,9 @@ def ended(patch: pytest.MonkeyPatch, folder: Path, command: Any, *arguments: str
 
 def carry_out_here(patch: pytest.MonkeyPatch) -> None:
     """Complete jobs in this process, one after the other."""
-    patch.setattr("stages.jobs.stage.complete", lambda _, __, missing, ___: [*map(complete_job, missing)])
+    patch.setattr(
+        "stages.jobs.executor.complete", lambda _, jobs, __: [complete_job(job) for job in jobs if job.result is None]
+    )
 
 
 def run_stages(folder: Path, *names: str) -> str:
