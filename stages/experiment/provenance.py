@@ -3,12 +3,11 @@
 import platform
 import shutil
 import subprocess
-from collections.abc import Iterable
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from stages.model.cpu.processor import MULTIPLY_BFLOAT16, found_compilers, processor_class, processor_features
-from stages.settings import Compute, Settings
+from stages.settings import Compute
 from stages.system.files import digest
 
 if TYPE_CHECKING:
@@ -16,14 +15,6 @@ if TYPE_CHECKING:
 
 FIRST_WITH_BFLOAT16 = 8.0  # CUDA's compute capability
 KEY_DIGITS = 16  # of a digest in hex
-
-
-def settings_of_result(
-    params: Settings, recipe: str, variant: str, sections: Iterable[str], of_device: Iterable[str]
-) -> dict[str, Any]:
-    """Return what a result depends on, as JSON values: sections of a recipe, a variant, and traits of the device."""
-    chosen = {name: getattr(params.recipe_named(recipe), name).model_dump() for name in sections}
-    return {"variant": {variant: params.variants[variant]}, "recipe": chosen, "compute": [*of_device]}
 
 
 def traits(compute: Compute) -> list[str]:

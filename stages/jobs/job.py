@@ -15,7 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from stages.experiment.provenance import KEY_DIGITS, settings_of_result, traits
+from stages.experiment.provenance import KEY_DIGITS, traits
 from stages.settings import Settings
 from stages.system.errors import UserError
 from stages.system.files import PREPARED, WORK, digest, files_digest, new_folder, read_json, write_bytes, write_json
@@ -87,7 +87,12 @@ class Job:
     @property
     def settings(self) -> dict[str, Any]:
         """What the result depends on, as JSON values."""
-        return settings_of_result(self.params, self.recipe, self.variant, self.kind.sections, self.traits)
+        recipe = self.params.recipe_named(self.recipe)
+        return {
+            "variant": {self.variant: self.params.variants[self.variant]},
+            "recipe": {name: getattr(recipe, name).model_dump() for name in self.kind.sections},
+            "compute": [*self.traits],
+        }
 
     @cached_property
     def inputs(self) -> list["Job"]:

@@ -41,7 +41,7 @@ def written(value: Any) -> str:
 def other_setting(made: Mapping[str, Any], now: Mapping[str, Any], *ignored: str) -> str | None:
     """Find the first dotted key whose value in a result's record is not today's; None where all are the same.
 
-    made, now: what `settings_of_result` returns; ignored: keys that may differ.
+    made, now: the `settings` of jobs; ignored: keys that may differ.
     """
     before, after = leaves(made), leaves(now)
     keys = [key for key in {**after, **before} if key not in ignored]
