@@ -8,7 +8,7 @@ import pytest
 import torch
 from hypothesis import settings
 
-from stages.experiment.backend import choose_backend
+from stages.experiment.experiment import choose_backend
 from stages.model.cpu.library import identity, use_kernels
 from tests.support.tiny import SETTINGS
 

@@ -1,17 +1,111 @@
-"""A recipe with a variant, and what computes it: the models of both."""
+"""A recipe with a variant, and what computes it.
 
+That is a device, a number format, and random numbers that follow from a seed, a purpose and a step.
+"""
+
+import os
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 
 from stages.corpus.prepared import Prepared
-from stages.experiment.backend import Backend, choose_backend, generator
+from stages.experiment.provenance import precision
+from stages.model.cpu import library
+from stages.model.cpu.processor import MULTIPLY_BFLOAT16, processor_class, processor_name
 from stages.model.gpt import GPT, settings_of
-from stages.settings import QuestionRecipe, Recipe, Section, Settings
-from stages.system.errors import UserError
+from stages.settings import Compute, QuestionRecipe, Recipe, Section, Settings
+from stages.system.errors import UserError, tell_once
+
+
+def generator(seed: int, purpose: str, step: int) -> np.random.Generator:
+    """Return the generator of one step.
+
+    Each step has its own, made from the step's number, so that a training goes on after a stop with the draws that it
+    would have had, and saves no generator's state.
+    """
+    return np.random.default_rng([seed, step, *purpose.encode()])
+
+
+@dataclass(frozen=True)
+class Backend:
+    """A device and the format of the weights that multiply on it (float32 masters stand beside them)."""
+
+    device: torch.device
+    dtype: torch.dtype
+
+    @property
+    def device_name(self) -> str:
+        """The name that the device gives itself."""
+        if self.device.type != "cpu":
+            return torch.cuda.get_device_name(self.device)
+        threads = torch.get_num_threads()
+        return f"{processor_name()}, {processor_class()} ({threads} thread{'s' if threads > 1 else ''})"
+
+    @property
+    def kernels(self) -> str:
+        """What computes between the matrix products: the compiled kernels, by their identity, or torch."""
+        return library.identity() if self.device.type == "cpu" else "torch"
+
+    def seed(self, number: int) -> None:
+        """Seed the generator that draws on the device; torch.manual_seed takes 0.1 ms to seed those of all devices."""
+        (torch.default_generator if self.device.type == "cpu" else torch.cuda).manual_seed(number)
+
+    @property
+    def precision(self) -> str:
+        """The format's name, as in params.yaml."""
+        return str(self.dtype).removeprefix("torch.")
+
+
+def choose_backend(compute: Compute) -> Backend:
+    """Return the backend that section `compute` asks for, or the fastest one here where it says auto.
+
+    Raises UserError: CUDA is asked for and there is none.
+    """
+    finds_cuda, why_not = (False, "") if compute.device == "cpu" else _find_cuda()
+    if compute.device == "cuda" and not finds_cuda:
+        raise UserError(
+            f"params.yaml: compute.device: was 'cuda', but torch finds no CUDA device here{why_not}; use auto or cpu"
+        )
+    if why_not:
+        tell_once("DRIVER", f"compute.device auto takes the CPU, for torch finds no CUDA device here{why_not}")
+    if compute.deterministic != torch.are_deterministic_algorithms_enabled():  # a second of imports, if it is set
+        torch.use_deterministic_algorithms(compute.deterministic)
+    # no operation here reads memory that it has not written
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+    library.use_kernels(compute.kernels == "auto")
+    if finds_cuda:
+        _choose_cuda_kernels()
+    device = torch.device("cuda" if finds_cuda else "cpu")
+    on_cpu = processor_class() in MULTIPLY_BFLOAT16
+    fast = torch.cuda.is_bf16_supported(including_emulation=False) if finds_cuda else on_cpu
+    return Backend(device, getattr(torch, precision(compute, fast)))
+
+
+def _find_cuda() -> tuple[bool, str]:
+    """Return whether torch finds a CUDA device and, if not, its warning about the driver, in brackets."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        finds_cuda = torch.cuda.is_available()
+    warning = str(warned[0].message).partition(". ")[0] if warned else ""
+    return finds_cuda, f" ({warning})" if warning and not finds_cuda else ""
+
+
+def _choose_cuda_kernels() -> None:
+    """Choose the same arithmetic whatever torch would choose here.
+
+    cuDNN's attention, torch's first choice on some devices, rounds dropout (PyTorch pull request 174245)
+    and prepares itself anew for each length, hence each character generated; its float32 convolutions would round to
+    TF32.
+    """
+    # cuBLAS gives the same sums each time with workspaces of fixed sizes; read when CUDA starts
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    torch.backends.cuda.enable_cudnn_sdp(False)
+    torch.backends.cudnn.allow_tf32 = False
 
 
 @dataclass(frozen=True)

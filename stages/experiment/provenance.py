@@ -11,7 +11,7 @@ from stages.settings import Compute
 from stages.system.files import digest
 
 if TYPE_CHECKING:
-    from stages.experiment.backend import Backend
+    from stages.experiment.experiment import Backend
 
 FIRST_WITH_BFLOAT16 = 8.0  # CUDA's compute capability
 KEY_DIGITS = 16  # of a digest in hex

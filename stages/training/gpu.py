@@ -16,7 +16,7 @@ from torch.nn import functional as F
 from tqdm import tqdm
 
 from stages.corpus.example import PAD, Examples
-from stages.experiment.backend import Backend
+from stages.experiment.experiment import Backend
 from stages.model.gpt import GPT
 from stages.model.packing import Packing, split_by_length
 from stages.settings import OptimizerSettings

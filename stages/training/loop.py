@@ -18,8 +18,7 @@ from safetensors.torch import load, save
 
 from stages.corpus.example import Examples
 from stages.corpus.prepared import Prepared
-from stages.experiment.backend import Backend, generator
-from stages.experiment.experiment import Experiment
+from stages.experiment.experiment import Backend, Experiment, generator
 from stages.experiment.provenance import provenance
 from stages.model.gpt import GPT
 from stages.model.mixer import Mixer

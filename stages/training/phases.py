@@ -21,8 +21,7 @@ from stages.corpus.phrases import Phrases, as_probabilities
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import question_examples
 from stages.corpus.text import Ragged
-from stages.experiment.backend import generator
-from stages.experiment.experiment import Experiment
+from stages.experiment.experiment import Experiment, generator
 from stages.model.gpt import GPT
 from stages.model.likelihood import read_targets
 from stages.settings import Finetune, Pretrain

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from stages.corpus.example import PAD, Examples
-from stages.experiment.backend import Backend
+from stages.experiment.experiment import Backend
 from stages.model.gpt import GPT
 from stages.model.packing import PackedBatch, split_by_length
 from stages.settings import OptimizerSettings

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stages.experiment.backend import choose_backend
+from stages.experiment.experiment import choose_backend
 from stages.experiment.provenance import commit, traits
 from tests.support.project import git
 from tests.support.tiny import ROOT, SETTINGS

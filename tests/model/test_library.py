@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from stages.experiment.backend import choose_backend
+from stages.experiment.experiment import choose_backend
 from stages.model.cpu import library, processor
 from stages.model.cpu.processor import COMPILERS, LIMIT, NATIVE, processor_class
 from stages.model.ops import attend_varlen, dropout

@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-from stages.experiment.backend import Backend
+from stages.experiment.experiment import Backend
 
 DEVICE = torch.device("meta")
 PRETENDED_FLOAT32 = Backend(DEVICE, torch.float32)

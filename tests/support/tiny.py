@@ -12,7 +12,7 @@ from torch import nn
 from stages.corpus.example import Examples, columns
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
-from stages.experiment.backend import Backend
+from stages.experiment.experiment import Backend
 from stages.model.gpt import GPT, settings_of
 from stages.model.packing import Packing, Part
 from stages.plain.attention import MIXERS

@@ -11,7 +11,7 @@ from torch import Tensor
 from stages.corpus.example import Examples
 from stages.corpus.objectives import span_corruption
 from stages.corpus.questions import question_examples
-from stages.experiment.backend import Backend
+from stages.experiment.experiment import Backend
 from stages.model.gpt import GPT
 from stages.model.packing import split_by_length
 from stages.plain.model import PlainGPT, cross_entropy

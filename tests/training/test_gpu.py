@@ -16,7 +16,7 @@ from stages.asking.prompts import Prompt
 from stages.asking.recall import exact_matches
 from stages.corpus.example import Examples
 from stages.corpus.questions import prompt
-from stages.experiment.backend import Backend
+from stages.experiment.experiment import Backend
 from stages.model.packing import split_by_length
 from stages.settings import OptimizerSettings
 from stages.training import gpu as gpu_training

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from stages.corpus.example import Examples
 from stages.corpus.objectives import span_corruption
-from stages.experiment.backend import Backend
+from stages.experiment.experiment import Backend
 from stages.settings import Pretrain, Schedule
 from stages.system.errors import UserError
 from stages.training.loop import load_checkpoint, move_positions, train, trainer_for

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from stages.experiment.backend import Backend
+from stages.experiment.experiment import Backend
 from stages.settings import OptimizerSettings
 from stages.training.optimizer import COEFFICIENTS, AdamW, Muon, orthogonalised
 from stages.training.trainer import Trainer

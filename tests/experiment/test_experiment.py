@@ -5,7 +5,7 @@ import warnings
 import pytest
 import torch
 
-from stages.experiment.backend import choose_backend
+from stages.experiment.experiment import choose_backend
 from stages.system.errors import UserError
 from tests.support.tiny import SETTINGS
 
@@ -59,6 +59,6 @@ def test_a_machine_without_a_driver_is_no_news(
 def test_auto_takes_bfloat16_where_a_processor_multiplies_it(
     processor: str, dtype: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("stages.experiment.backend.processor_class", lambda: processor)
+    monkeypatch.setattr("stages.experiment.experiment.processor_class", lambda: processor)
     compute = SETTINGS.compute.model_copy(update={"device": "cpu", "precision": "auto"})
     assert choose_backend(compute).dtype == getattr(torch, dtype)
