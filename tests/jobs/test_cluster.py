@@ -54,7 +54,6 @@ def address_fixture(tmp_path: Path) -> Iterator[str]:
 def project_fixture(tmp_path: Path, address: str) -> Path:
     """A project that sends its jobs, two pretrainings, to the scheduler."""
     folder = new_project(tmp_path / "project", EPOCHS)
-    copy_stages(folder)
     params = folder / "params.yaml"
     params.write_text(params.read_text().replace("cluster: null", f"cluster: {address}"))
     return folder

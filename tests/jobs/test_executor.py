@@ -6,17 +6,19 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from stages.jobs.executor import complete, threads
+from stages.jobs.executor import complete, complete_job, threads
 from stages.jobs.job import jobs_of
 from stages.settings import load
+from stages.system.errors import UserError
+from stages.system.files import locked
 from tests.support.lives import RECIPE, SEEDS, VARIANT, new_project, results, run, unfinished
-from tests.support.project import copy_stages, start
+from tests.support.project import start
 
 PATIENCE = 120  # seconds
 EPOCHS = 40  # some seconds
@@ -26,17 +28,13 @@ OUTPUT = Path("data/pretrained") / RECIPE / VARIANT
 @pytest.fixture(name="project")
 def project_fixture(tmp_path: Path) -> Path:
     """A project whose pretraining of a seed takes some seconds."""
-    folder = new_project(tmp_path / "project", EPOCHS, SEEDS[:1])
-    copy_stages(folder)
-    return folder
+    return new_project(tmp_path / "project", EPOCHS, SEEDS[:1])
 
 
 @pytest.fixture(name="two_seeds")
 def two_seeds_fixture(tmp_path: Path) -> Path:
     """The same with two seeds."""
-    folder = new_project(tmp_path / "two", EPOCHS)
-    copy_stages(folder)
-    return folder
+    return new_project(tmp_path / "two", EPOCHS)
 
 
 @pytest.fixture(scope="module", name="undisturbed")
@@ -85,9 +83,9 @@ def assert_published(project: Path, undisturbed: dict[str, bytes]) -> None:
     assert weights == {seed: expected[seed] for seed in weights} != {}
 
 
-def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
-    """Its exit code and stderr; nothing that it started outlives it."""
-    started = children(process.pid)
+def ended(process: subprocess.Popen[str], started: Sequence[int] = ()) -> tuple[int, str]:
+    """Its exit code and stderr; nothing that it started outlives it. started: by one that was killed."""
+    started = started or children(process.pid)
     _, stderr = process.communicate(timeout=PATIENCE)
     wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in started))
     return process.returncode, stderr
@@ -125,30 +123,25 @@ def test_what_kills_its_process_each_time_is_given_up(project: Path) -> None:
     assert stderr.splitlines()[-1].startswith("error: processes were killed 3 times (out of memory?)")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])  # Ctrl-C, `kill`, a lost terminal
-def test_a_stopped_stage_leaves_checkpoints_and_goes_on(
-    project: Path, undisturbed: dict[str, bytes], number: signal.Signals
+# Ctrl-C, `kill`, a lost terminal, and what cannot be heeded: then the processes see that their parent is gone
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_a_stopped_or_killed_stage_leaves_a_checkpoint_begins_no_other_job_and_goes_on(
+    two_seeds: Path, undisturbed: dict[str, bytes], number: signal.Signals
 ) -> None:
-    process = begin(project)
-    wait_for(lambda: checkpoints(project))
+    process = begin(two_seeds)  # the other job waits for its process
+    wait_for(lambda: checkpoints(two_seeds))
+    started = children(process.pid)
     process.send_signal(number)
-    code, stderr = ended(process)
-    assert (code, stderr.splitlines()[-1]) == (130, "stopped; the same command goes on from there")
-    assert "Traceback" not in stderr and checkpoints(project) and not (project / OUTPUT).exists()
-    assert ended(begin(project))[0] == 0
-    assert_published(project, undisturbed)
-    assert unfinished(project) == []
-
-
-def test_a_stop_while_jobs_wait_for_a_process_is_told_in_one_line(tmp_path: Path) -> None:
-    project = new_project(tmp_path / "project", EPOCHS, [*range(1, 13)])
-    copy_stages(project)
-    process = begin(project, threads=2)
-    wait_for(lambda: checkpoints(project))
-    process.send_signal(signal.SIGINT)
-    code, stderr = ended(process)
-    assert (code, stderr.splitlines()[-1]) == (130, "stopped; the same command goes on from there")
-    assert "Traceback" not in stderr and len({path.parent for path in checkpoints(project)}) <= 2
+    code, stderr = ended(process, started)
+    if number == signal.SIGKILL:
+        assert code == -number
+    else:
+        assert (code, stderr.splitlines()[-1]) == (130, "stopped; the same command goes on from there")
+        assert "Traceback" not in stderr
+    assert len(checkpoints(two_seeds)) == 1 and not (two_seeds / OUTPUT).exists()
+    assert ended(begin(two_seeds, threads=len(SEEDS)))[0] == 0
+    assert_published(two_seeds, undisturbed)
+    assert unfinished(two_seeds) == []
 
 
 def test_a_stop_that_reaches_processes_while_they_start_is_a_stop(project: Path) -> None:
@@ -159,17 +152,6 @@ def test_a_stop_that_reaches_processes_while_they_start_is_a_stop(project: Path)
     code, stderr = ended(process)
     assert (code, stderr.splitlines()[-1]) == (130, "stopped; the same command goes on from there")
     assert not (project / OUTPUT).exists()
-
-
-def test_processes_end_when_the_stage_is_killed(project: Path, undisturbed: dict[str, bytes]) -> None:
-    process = begin(project)
-    wait_for(lambda: checkpoints(project))
-    started = children(process.pid)
-    process.kill()
-    process.communicate()
-    wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in started))
-    assert ended(begin(project))[0] == 0
-    assert_published(project, undisturbed)
 
 
 def test_a_job_that_fails_stops_the_others_and_is_told_in_one_line(two_seeds: Path) -> None:
@@ -208,3 +190,13 @@ def test_each_job_that_ended_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyP
     complete("trial", jobs, 2, lambda job: told.append(job.name))
     assert sorted(told) == [f"pretrain {VARIANT}, seed {seed}" for seed in SEEDS]
     assert all(job.result for job in jobs)
+
+
+def test_a_job_on_which_another_process_works_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(new_project(tmp_path / "project", 1))
+    job = jobs_of("pretrain", load())[0]
+    job.folder.mkdir(parents=True)
+    message = rf"{job.folder}: process {os.getpid()} on \S+ is at work here already; wait for it or `kill"
+    with locked(job.folder / "lock"), pytest.raises(UserError, match=message):
+        complete_job(job, patience=0.0)
+    assert job.result is None
