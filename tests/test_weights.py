@@ -2,6 +2,8 @@
 
 import json
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -10,13 +12,21 @@ from stages.commands import ask
 from stages.commands.models import load_model
 from stages.corpus.prepared import Prepared
 from stages.system.errors import UserError
-from tests.support.project import restored, save_prepared, with_content
+from tests.support.project import restored, save_prepared
 from tests.support.talking import ZOE, ChangeParams, Run, error
 from tests.support.tiny import DOCUMENTS, SPLITS
 
 RECORD = Path("vanilla/seed-1/record.json")
 TRAINED = Path("data/finetuned/quick/vanilla") / RECORD
 REFUSED = "quick/vanilla/vanilla/seed-1 was trained with another {}; make it with: dvc exp run -S recipe=quick -S "
+
+
+@contextmanager
+def with_content(path: Path, content: bytes) -> Iterator[None]:
+    """A file with another content while the block runs."""
+    with restored(path.parent):
+        path.write_bytes(content)
+        yield
 
 
 def test_weights_of_another_shape_are_refused_though_they_would_fit(run: Run, change: ChangeParams) -> None:

@@ -8,8 +8,13 @@ import pytest
 
 from stages.experiment.experiment import choose_backend
 from stages.experiment.provenance import commit, traits
-from tests.support.project import git
 from tests.support.tiny import ROOT, SETTINGS
+
+
+def git(folder: Path, *arguments: str) -> str:
+    """Run git as somebody; what it prints."""
+    who = ("-c", "user.name=someone", "-c", "user.email=someone@example.org")
+    return subprocess.run(["git", *who, *arguments], cwd=folder, capture_output=True, text=True, check=True).stdout
 
 
 def test_changed_code_has_a_plus_and_changed_locks_have_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

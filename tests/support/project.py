@@ -78,14 +78,6 @@ def restored(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def with_content(path: Path, content: bytes) -> Iterator[None]:
-    """A file with another content while the block runs."""
-    with restored(path.parent):
-        path.write_bytes(content)
-        yield
-
-
-@contextmanager
 def limited(resources: int, most: int) -> Iterator[None]:
     """This process can take no more than that (resource.RLIMIT_…) while the block runs."""
     soft, hard = resource.getrlimit(resources)
@@ -105,12 +97,6 @@ def environment(**settings: str) -> dict[str, str]:
     """The environment of a stage's process: one thread, this interpreter's commands first."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     return {**os.environ, "PATH": path, "OMP_NUM_THREADS": "1", "PYTHONPATH": "", **settings}
-
-
-def git(folder: Path, *arguments: str) -> str:
-    """Run git as somebody; what it prints."""
-    who = ("-c", "user.name=someone", "-c", "user.email=someone@example.org")
-    return subprocess.run(["git", *who, *arguments], cwd=folder, capture_output=True, text=True, check=True).stdout
 
 
 def nobody(monkeypatch: pytest.MonkeyPatch) -> None:
