@@ -39,13 +39,8 @@ def obtain(params: Settings, recipe: str, folder: Path) -> str:
 def world(settings: Synthetic) -> Source:
     """Generate the world's files, in the form of the real ones."""
     people = generate_world(settings)
-    files = {name: encoded(lines) for name, lines in files_of(people).items()}
+    files = {name: content.encode() for name, content in files_of(people).items()}
     return files, f"a world of {len(people.people)} people; the first page: {people.people[0].page}"
-
-
-def encoded(lines: list[str]) -> bytes:
-    """Return a file of these lines, in UTF-8."""
-    return "".join(f"{line}\n" for line in lines).encode()
 
 
 def cs224n(settings: Fetched) -> Source:
@@ -64,7 +59,7 @@ def text(settings: Text, of_world: Synthetic) -> Source:
     elif (path / "people.py").exists():
         people = of_world.people.model_copy(update={"train": settings.people, "dev": 0, "test": 0})
         larger = generate_world(of_world.model_copy(update={"people": people}))
-        content = encoded([person.page for person in larger.people]).decode()
+        content = "".join(f"{person.page}\n" for person in larger.people)
     else:
         raise UserError(f"params.yaml: sources.text.path: {path} is a folder; name a file in UTF-8")
     return {TEXT_FILE: content.encode()}, f"a text of {len(content)} characters, {len(set(content))} different ones"

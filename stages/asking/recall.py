@@ -32,7 +32,7 @@ from stages.experiment.experiment import Experiment
 from stages.model.gpt import GPT
 from stages.model.likelihood import read_targets
 from stages.settings import QuestionRecipe
-from stages.sources.world.lexicon import CULTURES
+from stages.sources.world.people import CULTURES
 
 SEED = 2021  # of the unseen names
 COUNT = 200  # most unseen names

@@ -14,8 +14,16 @@ from math import log2
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
 from stages.settings.sources import Pairs
-from stages.sources.world.lexicon import CULTURES, FREQUENCIES, HOMES, LONDON, LONDON_SHARE, NameRegister, enlarged
-from stages.sources.world.people import HOME_SHARE
+from stages.sources.world.people import (
+    CULTURES,
+    FREQUENCIES,
+    HOME_SHARE,
+    HOMES,
+    LONDON,
+    LONDON_SHARE,
+    NameRegister,
+    enlarged,
+)
 
 BITS_OF_A_PLACE = 7.234  # mean of −log₂ p(place | culture) over the tables; it decides the number of people alone
 FIRST_SYMBOL = 0xF0000  # private planes: a name as one token is one of their characters
@@ -65,10 +73,10 @@ def shares_in(culture: str) -> Mapping[str, float]:
 
 def prepared_pairs(pairs: Sequence[Pair], token: bool) -> Prepared:
     """Encode pairs as training questions and answers; token: a name is one character."""
-    names = [chr(FIRST_SYMBOL + row) if token else pair.name for row, pair in enumerate(pairs)]
-    asked = [
-        Question(row, name, name, pair.place) for row, (name, pair) in enumerate(zip(names, pairs, strict=True), 1)
-    ]
+    asked = []
+    for row, pair in enumerate(pairs):
+        name = chr(FIRST_SYMBOL + row) if token else pair.name
+        asked.append(Question(row + 1, name, name, pair.place))
     texts = [f"{question.name}{question.place}" for question in asked]  # a document each: its characters are known
     return Prepared.of(texts, {"train": asked, "dev": [], "test": []})
 

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from stages.sources.pairs import draw_pairs, place_shares, shares_in
-from stages.sources.world.lexicon import CULTURES, HOMES
-from stages.sources.world.people import HOME_SHARE
+from stages.sources.world.people import CULTURES, HOME_SHARE, HOMES
 
 
 def test_a_world_is_drawn_again_and_another_seed_makes_another() -> None:

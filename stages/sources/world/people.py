@@ -6,26 +6,23 @@ A page heads with its person's name, and mostly names the birthplace among other
 
 The question is `Where was Ada Smith born?`, the answer `Prague`. Only the birth statement tells the place: the rest of
 a page and the name are hardly correlated with it, so guessing is no better than always answering London.
+
+Names, places and sentences are listed in the files beside this one. For larger worlds more names are made by a rule: a
+made name has the first consonants of one listed name and the rest of another of the same culture, as Rackson has those
+of Reid and Jackson. It can be spoken, and looks like its culture's.
 """
 
 import random
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
+from math import ceil, sqrt
+from pathlib import Path
+
+import yaml
 
 from stages.settings.sources import CORPUS_FILE, QUESTION_FILES, Synthetic
-from stages.sources.world.lexicon import (
-    CULTURES,
-    ELSEWHERE,
-    FREQUENCIES,
-    HOMES,
-    LIFE,
-    LONDON,
-    LONDON_SHARE,
-    SENTENCES,
-    WORDS,
-    NameRegister,
-    enlarged,
-)
 from stages.system.errors import UserError
 
 HOME_SHARE = 0.1  # share of people with a name of their birthplace's culture; with more, names would tell places
@@ -34,8 +31,45 @@ PLACE_WITHIN = 112  # characters: pretraining reads no more of a page (handout, 
 NATIONALITY_SHARE = 0.6  # share of professions with a nationality before them
 DEAD_SHARE = 0.4  # share of dead people where the form leaves it open
 OF_DEATH = ("{death_year}", " died ", " ended ")  # a sentence with one of them tells of a dead person
+LONDON = "London"
+LONDON_SHARE = 0.05  # its share of the birthplaces; every other place is rarer
+LISTED_SUFFICE = 45_000  # people: a world of more has made names, too
+SPARE = 1.5  # full names a person, so that no culture's are used up
+VOWELS = "aeiouyàáâãåäèéêëěíîïıòóôõöøőúûüű"
+PARTS = re.compile(f"((?:y|qu)?[^{VOWELS}]*+)(.+)", re.IGNORECASE)  # a name's first consonants, and its rest
 
 Words = dict[str, str | None]  # by slot: what fills it
+
+
+@dataclass(frozen=True)
+class Culture:
+    """One way of naming people (names.yaml); a name is a given name, perhaps a middle initial, and a family name."""
+
+    weight: float
+    nationalities: list[str]
+    given: list[str]
+    family: list[str]
+    initials: float = 0.04
+    doubled: float = 0.0
+    link: str = "-"
+
+
+_names, _places, _sentences = (
+    # as safe as `safe_load`, and ten times as fast
+    yaml.load(Path(__file__).with_name(f"{name}.yaml").read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    for name in ("names", "places", "sentences")
+)
+CULTURES = {key: Culture(**culture) for key, culture in _names.items()}
+FREQUENCIES: dict[str, float] = {}  # of the places without London
+HOMES = {LONDON: "english"}  # the culture of each place
+for _tier in _places:
+    for _culture, _of_culture in _tier["places"].items():
+        FREQUENCIES |= dict.fromkeys(_of_culture, _tier["frequency"])
+        HOMES |= dict.fromkeys(_of_culture, _culture)
+SENTENCES: list[str] = _sentences["forms"]
+LIFE: list[str] = _sentences["life"]
+ELSEWHERE: dict[str, list[str]] = _sentences["elsewhere"]  # by slot
+WORDS: dict[str, list[str]] = _sentences["words"]  # by what they name
 
 
 @dataclass(frozen=True)
@@ -98,14 +132,83 @@ def generate_world(settings: Synthetic) -> World:
     return World(*(_split(size, settings, names, rng) for size in sizes))
 
 
-def files_of(world: World) -> dict[str, list[str]]:
-    """Write the lines of the world's four files, by name; test questions have no places."""
-    return {
+def files_of(world: World) -> dict[str, str]:
+    """Write the world's four files, by name; test questions have no places."""
+    lines = {
         CORPUS_FILE: [page for person in world.people for page in person.pages],
         QUESTION_FILES["train"]: [f"{person.question}\t{person.birthplace}" for person in world.train],
         QUESTION_FILES["dev"]: [f"{person.question}\t{person.birthplace}" for person in world.dev],
         QUESTION_FILES["test"]: [person.question for person in world.test],
     }
+    return {name: "\n".join([*content, ""]) for name, content in lines.items()}
+
+
+def made(names: Sequence[str]) -> list[str]:
+    """Make all names that the rule gives: new ones, none longer than the longest, none that begins with a place."""
+    plain = [name for name in names if name.isalpha() and name.istitle()]  # no particle, hyphen, second capital
+    parts = [match.groups() for match in map(PARTS.fullmatch, plain) if match]
+    beginnings = dict.fromkeys(beginning for beginning, _ in parts if beginning)
+    rests = dict.fromkeys(rest.lower() for _, rest in parts)
+    longest = max(map(len, plain))
+    places = tuple(HOMES)
+    taken = {*names, *" ".join(places).split()}
+    candidates = dict.fromkeys(map("".join, product(beginnings, rests)))
+    return [name for name in candidates if len(name) <= longest and name not in taken and not name.startswith(places)]
+
+
+def enlarged(people: int, rng: random.Random) -> dict[str, Culture]:
+    """Add made names to each culture where the listed ones do not suffice for so many people.
+
+    Given and family names grow by the same factor. There are enough made names for MOST_PEOPLE.
+    """
+    if people <= LISTED_SUFFICE:
+        return CULTURES
+    weights = sum(culture.weight for culture in CULTURES.values())
+    cultures = {}
+    for key, culture in CULTURES.items():
+        names_listed = len(culture.given) * len(culture.family)
+        factor = sqrt(max(1.0, SPARE * people * culture.weight / weights / names_listed))
+        given, family = (
+            names + rng.sample(made(names), ceil(len(names) * (factor - 1)))
+            for names in (culture.given, culture.family)
+        )
+        cultures[key] = replace(culture, given=given, family=family)
+    return cultures
+
+
+class NameRegister:
+    """Full names of the cultures, each given out once; none begins with another one."""
+
+    def __init__(self, cultures: Mapping[str, Culture], rng: random.Random) -> None:
+        self._cultures = cultures
+        self._rng = rng
+        self._pools = {key: list(product(culture.given, culture.family)) for key, culture in cultures.items()}
+        for pairs in self._pools.values():
+            rng.shuffle(pairs)
+        self._names: set[str] = set()
+        self._beginnings: set[str] = set()  # all beginnings of the names given out, whole names included
+
+    def draw(self, wanted: str | None) -> tuple[str, str, str]:
+        """Draw a new person's culture, given and family name; of culture `wanted` if one is left there."""
+        while True:
+            keys = [key for key, pairs in self._pools.items() if pairs]
+            key = wanted if wanted in keys else self._rng.choices(keys, [self._cultures[k].weight for k in keys])[0]
+            given, family = self._extend(self._cultures[key], *self._pools[key].pop())
+            name = f"{given} {family}"
+            if name not in self._beginnings and not any(name[:end] in self._names for end in range(len(name))):
+                self._names.add(name)
+                self._beginnings.update(name[: end + 1] for end in range(len(name)))
+                return key, given, family
+
+    def _extend(self, culture: Culture, given: str, family: str) -> tuple[str, str]:
+        if self._rng.random() < culture.initials:
+            given += f" {self._rng.choice('ABCDEFGHJKLMNPRSTVW')}."
+        if self._rng.random() < culture.doubled:
+            second = self._rng.choice(culture.family)
+            # a particle inside a doubled name would read as a third name
+            if second != family and " " not in family + second:
+                family += culture.link + second
+        return given, family
 
 
 def _split(size: int, settings: Synthetic, names: NameRegister, rng: random.Random) -> tuple[Person, ...]:
@@ -115,11 +218,14 @@ def _split(size: int, settings: Synthetic, names: NameRegister, rng: random.Rand
     for index, birthplace in enumerate(_birthplaces(size, rng)):
         culture, given, family = names.draw(HOMES[birthplace] if rng.random() < HOME_SHARE else None)
         elsewhere = _another_place(birthplace, rng) if distracted[index] else None
+        told = birthplace if named[index] else None
+        of_names: Words = {"full": f"{given} {family}", "last": family, "place": told, "other": elsewhere}
         while True:  # ends: with few words the first form fits every name and place
             form = rng.randrange(settings.templates)
-            told = birthplace if named[index] else None
-            text, words = _biography(form, given, family, culture, told, elsewhere, rng)
-            person = Person(given, family, culture, birthplace, named[index], elsewhere, form, (text,))
+            sentence = _sentence(form, told, elsewhere, rng)
+            words = of_names | _words(sentence, culture, rng)
+            biographies = (_filled(sentence, words),)
+            person = Person(given, family, culture, birthplace, named[index], elsewhere, form, biographies)
             if _fits(person):
                 people.append(_enlarged(person, words, settings))
                 break
@@ -134,9 +240,12 @@ def _enlarged(person: Person, words: Words, settings: Synthetic) -> Person:
     for form in rng.sample(forms, len(forms)):
         if len(texts) == settings.pages:
             break
-        text = _retold(form, words, rng)
+        sentence = _sentence(form, words["place"], words["other"], rng)
+        if words["is"] == "is" and any(sign in sentence for sign in OF_DEATH):
+            continue
+        text = _filled(sentence, words)
         # without a place, two forms may read alike
-        if text and text not in texts and _fits(replace(person, biographies=(text,))):
+        if text not in texts and _fits(replace(person, biographies=(text,))):
             texts.append(text)
     if len(texts) < settings.pages:
         what = f"was {settings.templates}; raise it, as not {settings.pages} forms fit {person.name}"
@@ -191,28 +300,6 @@ def _fits(person: Person) -> bool:
     return page.count(person.birthplace) == 1 and end <= PLACE_WITHIN
 
 
-def _biography(
-    form: int, given: str, family: str, culture: str, birthplace: str | None, elsewhere: str | None, rng: random.Random
-) -> tuple[str, Words]:
-    """Write one sentence about a person in form number `form`, which ends in ` .`, and return what fills its slots.
-
-    It names `birthplace` and `elsewhere`, unless they are None. The nationality follows the name's culture, not a
-    place, so that it tells no more about the birthplace than the name does.
-    """
-    text = _sentence(form, birthplace, elsewhere, rng)
-    names: Words = {"full": f"{given} {family}", "last": family, "place": birthplace, "other": elsewhere}
-    words = names | _words(text, culture, rng)
-    return _filled(text, words), words
-
-
-def _retold(form: int, words: Words, rng: random.Random) -> str | None:
-    """Say the same of a person in another form; None where it tells of a death and the person lives."""
-    text = _sentence(form, words["place"], words["other"], rng)
-    if words["is"] == "is" and any(sign in text for sign in OF_DEATH):
-        return None
-    return _filled(text, words)
-
-
 def _with_life(sentence: str, words: Words, length: int, rng: random.Random) -> str:
     """Put other sentences of a person's life around the one on the birth, until there are `length` characters."""
     drawn = [_filled(text, words) for text in rng.sample(LIFE, len(LIFE))]
@@ -240,16 +327,19 @@ def _filled(text: str, words: Words) -> str:
     return filled[0].upper() + filled[1:]
 
 
-def _words(text: str, culture: str, rng: random.Random) -> Words:
-    """Draw what fills the slots that stand for neither a name nor a place."""
-    dead = any(sign in text for sign in OF_DEATH) or rng.random() < DEAD_SHARE
+def _words(sentence: str, culture: str, rng: random.Random) -> Words:
+    """Draw what fills the slots of a sentence that stand for neither a name nor a place.
+
+    The nationality follows the name's culture, not a place, and tells no more of the birthplace than it.
+    """
+    dead = any(sign in sentence for sign in OF_DEATH) or rng.random() < DEAD_SHARE
     year = rng.randint(1790, 1930) if dead else rng.randint(1925, 1985)
-    profession = rng.choice(WORDS["profession"])
-    job = profession
+    profession = job = rng.choice(WORDS["profession"])
     if rng.random() < NATIONALITY_SHARE:
         job = f"{rng.choice(CULTURES[culture].nationalities)} {profession}"
+    month, day = rng.choice(WORDS["month"]), rng.randint(1, 28)
     return {
-        "date": _date(year, rng),
+        "date": f"{day} {month} {year}" if rng.random() < 0.6 else f"{month} {day}, {year}",
         "year": str(year),
         "later": str(year + rng.randint(18, 35)),
         "death_year": str(year + rng.randint(36, 88)),
@@ -262,9 +352,3 @@ def _words(text: str, culture: str, rng: random.Random) -> Words:
         "trade": rng.choice(WORDS["trade"]),
         "institution": rng.choice(WORDS["institution"]),
     }
-
-
-def _date(year: int, rng: random.Random) -> str:
-    month = rng.choice(WORDS["month"])
-    day = rng.randint(1, 28)
-    return f"{day} {month} {year}" if rng.random() < 0.6 else f"{month} {day}, {year}"
