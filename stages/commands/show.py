@@ -26,10 +26,7 @@ def main() -> None:
     settings = load()
     name = given.recipe or settings.recipe
     recipe = settings.recipe_named(name)
-    folder = PREPARED / name
-    if not folder.exists():
-        raise UserError(f"{folder} is missing; make it with: dvc exp run prepare -S recipe={name}")
-    prepared = Prepared.load(folder)
+    prepared = Prepared.load(PREPARED / name)
     if not 1 <= given.page <= len(prepared.documents):
         raise UserError(f"--page: was {given.page}; allowed: 1 to {len(prepared.documents)}")
 

@@ -41,7 +41,7 @@ class Examples:
         return cls.of(sequences, lengths, np.asarray(first_targets))
 
     @classmethod
-    def of_cues(cls, cues: Sequence[tuple[np.ndarray, np.ndarray]], opening_is_target: bool = True) -> "Examples":
+    def of_cues(cls, cues: Sequence[tuple[np.ndarray, np.ndarray]], opening_is_target: bool) -> "Examples":
         """Examples `cue ⁇ phrase ⁇` of cues with their phrases, each (length,).
 
         Targets are the phrase and the ⁇ that closes it, and the one that opens it where that is wanted.

@@ -193,7 +193,11 @@ class WordClozeDrawer(PhraseClozeDrawer):
 
 
 class Mixture:
-    """Draws each document's example from an objective chosen by the objectives' mixture weights."""
+    """Draws each document's example from an objective chosen by the objectives' mixture weights.
+
+    Training questions are drawn whichever the documents are: mixed into pretraining they make facts of other people's
+    pages extractable (Allen-Zhu & Li 2023, arXiv 2309.14316).
+    """
 
     def __init__(self, prepared: Prepared, settings: Objectives, context: int, phrases: Phrases | None = None) -> None:
         """phrases: what clozes ask for, and how likely; None for what the settings say (`Prepared.phrases`)."""
@@ -206,11 +210,13 @@ class Mixture:
         if word_cloze := settings.word_cloze:
             draws["word_cloze"] = WordClozeDrawer(prepared, word_cloze, context, phrases).draw
         if settings.training_questions:
-            draws["training_questions"] = lambda rows, generator: any_questions(questions, answers, rows, generator)
+            draws["training_questions"] = lambda rows, generator: question_examples(
+                questions, answers, generator.integers(len(questions), size=len(rows))
+            )
         if settings.causal_lm:
             draws["causal_lm"] = lambda rows, generator: causal_lm(documents, rows, context, generator)
         if settings.pairs:
-            draws["pairs"] = lambda rows, _: Examples.of_cues([(questions[row], answers[row]) for row in rows], False)
+            draws["pairs"] = lambda rows, _: question_examples(questions, answers, rows, opening_is_target=False)
         self.draws = draws
         self.bounds = np.cumsum([getattr(settings, name).mixture_weight for name in draws])[:-1]
 
@@ -224,19 +230,10 @@ class Mixture:
         return Examples.join([draw(of_draw, generator) for draw, of_draw in some if len(of_draw)])
 
 
-def any_questions(questions: Ragged, answers: Ragged, rows: np.ndarray, generator: np.random.Generator) -> Examples:
-    """As many questions with their answers as there are rows (B,), whichever documents these are.
-
-    Questions mixed into pretraining make facts of other people's pages extractable (Allen-Zhu & Li 2023, arXiv
-    2309.14316).
-    """
-    return question_examples(questions, answers, generator.integers(len(questions), size=len(rows)))
-
-
 def causal_lm(documents: Ragged, rows: np.ndarray, context: int, generator: np.random.Generator) -> Examples:
     """One example for each document in `rows` (B,), of at most context + 1 characters, all targets but the first.
 
-    The documents are a text that was cut (`parsing.chunks`), and an example is a window of that text that starts
+    The documents are a text that was cut (`prepare.read`), and an example is a window of that text that starts
     anywhere, whichever the document. Windows reach beyond both ends of the text and are clipped there, so that each
     character of the text but the first is a target equally often.
     """

@@ -21,7 +21,7 @@ import pandas as pd
 from safetensors.numpy import load_file, save
 
 from stages.corpus.phrases import PROBABILITY, SPAN, Phrases, capitalised_phrases
-from stages.corpus.questions import Form, Question, common_forms
+from stages.corpus.questions import Form, Question, form_of
 from stages.corpus.text import Ragged, Vocabulary, folded, pages_about, title_lengths
 from stages.system.errors import UserError
 from stages.system.files import read_json, read_table, write_bytes, write_json, write_text
@@ -89,7 +89,7 @@ class Prepared:
     def load(cls, folder: Path) -> "Prepared":
         """Read what `save` wrote. Raises UserError: the folder was not prepared yet."""
         if not (folder / TABLE).is_file():
-            raise UserError(f"{folder} is missing; `dvc repro prepare` makes it")
+            raise UserError(f"{folder} is missing; make it with: dvc exp run prepare -S recipe={folder.name}")
         arrays, of_spans = load_file(folder / ENCODED), load_file(folder / SPANS)
 
         def encoded(name: str) -> Ragged:
@@ -161,7 +161,9 @@ class Prepared:
     @cached_property
     def question_forms(self) -> list[Form]:
         """All forms of the training questions, the commonest first; at least one."""
-        return common_forms(self.of_split("train"))
+        train = self.of_split("train")
+        forms = Counter(filter(None, map(form_of, train.question, train.name)))
+        return [form for form, _ in forms.most_common()] or [Form("", "")]
 
     @property
     def training_answers(self) -> frozenset[str]:

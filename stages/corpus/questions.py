@@ -1,6 +1,6 @@
 """Questions: their forms, some to choose by, and as sequences `question ⁇ answer ⁇` (CS224N assignment 5)."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -50,18 +50,12 @@ def form_of(question: str, name: str) -> Form | None:
     return Form(*sides) if name != question and (sides := around(question, name)) else None
 
 
-def common_forms(asked: pd.DataFrame) -> list[Form]:
-    """All forms of questions (columns question, name), the commonest first; at least one."""
-    counts = Counter(form for row in zip(asked.question, asked.name, strict=True) if (form := form_of(*row)))
-    return [form for form, _ in counts.most_common()] or [Form("", "")]
-
-
 def written_forms(asked: pd.DataFrame) -> list[str]:
     """Write the form of each question (columns question, name), with NAME for the name; empty where it has none.
 
     Spellings of one form count as one.
     """
-    forms = (form_of(folded(question), folded(name)) for question, name in zip(asked.question, asked.name, strict=True))
+    forms = map(form_of, map(folded, asked.question), map(folded, asked.name))
     return [form.about(NAME) if form else "" for form in forms]
 
 
@@ -70,9 +64,11 @@ def prompt(question: np.ndarray) -> np.ndarray:
     return np.append(question, MASK)
 
 
-def question_examples(questions: Ragged, answers: Ragged, rows: Sequence[int] | np.ndarray) -> Examples:
-    """Examples of the given rows (B,); targets are the ⁇ that opens the answer, the answer and the ⁇ that closes it."""
-    return Examples.of_cues([(questions[row], answers[row]) for row in rows])
+def question_examples(
+    questions: Ragged, answers: Ragged, rows: Sequence[int] | np.ndarray, opening_is_target: bool = True
+) -> Examples:
+    """Examples of the given rows (B,); targets are as `Examples.of_cues` has them."""
+    return Examples.of_cues([(questions[row], answers[row]) for row in rows], opening_is_target)
 
 
 def hold_out(questions: dict[str, list[Question]], count: int, key: str) -> dict[str, list[Question]]:
