@@ -9,7 +9,7 @@ from stages.corpus.reader import with_candidates
 from stages.corpus.text import title_lengths
 from stages.settings import CORPUS_FILE, PARAMS, QUESTION_FILES, TEXT_FILE, QuestionData, QuestionRecipe, Recipe, load
 from stages.sources.own import read_own
-from stages.sources.parsing import chunks, read_documents, read_questions, read_text
+from stages.sources.parsing import read_documents, read_questions, read_text
 from stages.system.errors import Parser, UserError, command
 from stages.system.files import PREPARED, new_folder
 
@@ -78,7 +78,9 @@ def read(recipe: Recipe, raw: Path) -> tuple[list[str], dict[str, list[Question]
     """
     context = recipe.model.context
     if not isinstance(recipe, QuestionRecipe):
-        return chunks(read_text(raw / TEXT_FILE), context), {split: [] for split in SPLITS}
+        text = read_text(raw / TEXT_FILE)
+        cut = [text[start : start + context] for start in range(0, len(text), context)]
+        return cut, {split: [] for split in SPLITS}
     if recipe.data.source == "own":
         return read_own(raw, context)
     questions = {}

@@ -70,21 +70,18 @@ def read_source(source: str, sha256: Mapping[str, str]) -> dict[str, bytes]:
 def _candidates(source: str, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
     """Yield the name and the content of each file that has one of these names."""
     path = Path(source).expanduser()
-    if path.is_dir():
+    if "://" in source:
+        request = urllib.request.Request(source, headers={"User-Agent": "Mozilla/5.0 (compatible; study/1.0)"})
+        with urllib.request.urlopen(request, timeout=SILENCE_SECONDS) as response:
+            content = response.read()
+    elif path.is_dir():
         for name in names:
-            for match in filter(Path.is_file, path.rglob(name)):
-                yield name, match.read_bytes()
+            yield from ((name, match.read_bytes()) for match in path.rglob(name) if match.is_file())
         return
-    with zipfile.ZipFile(io.BytesIO(_archive(source, path))) as archive:
+    else:
+        content = path.read_bytes()
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
         for member in archive.infolist():
             name = re.split(r"[/\\]", member.filename)[-1]  # some Windows tools write backslashes
             if name in names:
                 yield name, archive.read(member)
-
-
-def _archive(source: str, path: Path) -> bytes:
-    if "://" not in source:
-        return path.read_bytes()
-    request = urllib.request.Request(source, headers={"User-Agent": "Mozilla/5.0 (compatible; study/1.0)"})
-    with urllib.request.urlopen(request, timeout=SILENCE_SECONDS) as response:
-        return response.read()

@@ -45,11 +45,6 @@ def read_text(path: Path) -> str:
     return text
 
 
-def chunks(text: str, length: int) -> list[str]:
-    """Cut a text into documents of `length` characters; the last one has what is left."""
-    return [text[start : start + length] for start in range(0, len(text), length)]
-
-
 def read_questions(path: Path, *, labelled: bool | None, context: int, name_of: NameOf | None = None) -> list[Question]:
     """Read questions, in the file's order and without the spaces around them.
 
