@@ -37,7 +37,7 @@ def main() -> None:
     for form in {*asked.form}:
         learned, members = of_form.get(form, prepared), asked.form == form
         names = asked.name[members].tolist()
-        likeliest = learned.likeliest(learned.candidates)
+        likeliest = learned.likeliest()
         asked.loc[members, "reader"] = [likeliest.get(name, "") for name in names]
         asked.loc[members, "rule"] = rule(learned, names)
         asked.loc[members, "letters"] = letters(learned, names)

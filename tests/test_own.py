@@ -177,5 +177,5 @@ def test_the_likeliest_candidate_is_the_answer_whatever_its_kind_seen_before_or_
     documents, questions = read_own(cases / kind, 128)
     names = {question.name for asked in questions.values() for question in asked}
     prepared = with_candidates(Prepared.of(documents, questions, names))
-    likeliest, dev = prepared.likeliest(prepared.candidates), prepared.of_split("dev")
+    likeliest, dev = prepared.likeliest(), prepared.of_split("dev")
     assert [likeliest[name] for name in dev.name] == dev.place.tolist()

@@ -132,12 +132,12 @@ class Prepared:
         """Where the text after a document's title and its full stop starts."""
         return int(self.title_lengths[row]) + bool(self.title_lengths[row])
 
-    def likeliest(self, phrases: Phrases) -> dict[str, str]:
-        """Find the likeliest phrase of each document, by title; among documents of one title the first's."""
+    def likeliest(self) -> dict[str, str]:
+        """Find the likeliest candidate of each document, by title; among documents of one title the first's."""
         likeliest: dict[str, str] = {}
         for row, text in enumerate(self.each_text()):
-            if len(probabilities := phrases.probabilities[row]):
-                start, end = phrases.spans[row][int(np.argmax(probabilities))]
+            if len(probabilities := self.candidates.probabilities[row]):
+                start, end = self.candidates.spans[row][int(np.argmax(probabilities))]
                 likeliest.setdefault(self.title(row), text[start:end])
         return likeliest
 

@@ -81,7 +81,7 @@ def asked(experiment: Experiment, prepared: Prepared, models: dict[str, GPT]) ->
     probed = {name: models[name] for name in ("pretrained", "finetuned")}
     table = extraction(probed, prepared.vocabulary, facts, prompts, extracted).set_index("row")
     memorised = table.pretrained_memorised
-    reader = prepared.likeliest(prepared.candidates)
+    reader = prepared.likeliest()
     rows = [*zip(dev.name, answered.predicted, answered.correct, strict=True)]
     return {
         "questions": len(answered),
