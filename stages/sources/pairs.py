@@ -6,24 +6,14 @@ fixed counts, and what is dealt holds fewer bits.
 """
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from math import log2
 
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
 from stages.settings.sources import Pairs
-from stages.sources.world.people import (
-    CULTURES,
-    FREQUENCIES,
-    HOME_SHARE,
-    HOMES,
-    LONDON,
-    LONDON_SHARE,
-    NameRegister,
-    enlarged,
-)
+from stages.sources.world.people import HOME_SHARE, HOMES, NameRegister, enlarged, place_shares, shares_in
 
 BITS_OF_A_PLACE = 7.234  # mean of −log₂ p(place | culture) over the tables; it decides the number of people alone
 FIRST_SYMBOL = 0xF0000  # private planes: a name as one token is one of their characters
@@ -49,26 +39,6 @@ def draw_pairs(people: int, seed: int) -> list[Pair]:
         culture, given, family = names.draw(HOMES[place] if rng.random() < HOME_SHARE else None)
         pairs.append(Pair(f"{given} {family}", place, -log2(shares_in(culture)[place])))
     return pairs
-
-
-@cache
-def place_shares() -> Mapping[str, float]:
-    """Return p(place)."""
-    others = sum(FREQUENCIES.values())
-    return {LONDON: LONDON_SHARE} | {
-        place: (1 - LONDON_SHARE) * weight / others for place, weight in FREQUENCIES.items()
-    }
-
-
-@cache
-def shares_in(culture: str) -> Mapping[str, float]:
-    """Return p(place | culture), by Bayes' rule from p(place) and p(culture | place)."""
-    anywhere = (1 - HOME_SHARE) * CULTURES[culture].weight / sum(other.weight for other in CULTURES.values())
-    joint = {}
-    for place, share in place_shares().items():
-        joint[place] = share * (anywhere + HOME_SHARE * (HOMES[place] == culture))
-    total = sum(joint.values())
-    return {place: share / total for place, share in joint.items()}
 
 
 def prepared_pairs(pairs: Sequence[Pair], token: bool) -> Prepared:

@@ -6,8 +6,8 @@ from math import log2
 import numpy as np
 import pytest
 
-from stages.sources.pairs import draw_pairs, place_shares, shares_in
-from stages.sources.world.people import CULTURES, HOME_SHARE, HOMES
+from stages.sources.pairs import draw_pairs
+from stages.sources.world.people import CULTURES, HOME_SHARE, HOMES, place_shares, shares_in
 
 
 def test_a_world_is_drawn_again_and_another_seed_makes_another() -> None:

@@ -16,6 +16,7 @@ import random
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import product
 from math import ceil, sqrt
 from pathlib import Path
@@ -141,6 +142,26 @@ def files_of(world: World) -> dict[str, str]:
         QUESTION_FILES["test"]: [person.question for person in world.test],
     }
     return {name: "\n".join([*content, ""]) for name, content in lines.items()}
+
+
+@cache
+def place_shares() -> Mapping[str, float]:
+    """Return p(place)."""
+    others = sum(FREQUENCIES.values())
+    return {LONDON: LONDON_SHARE} | {
+        place: (1 - LONDON_SHARE) * weight / others for place, weight in FREQUENCIES.items()
+    }
+
+
+@cache
+def shares_in(culture: str) -> Mapping[str, float]:
+    """Return p(place | culture), by Bayes' rule from p(place) and p(culture | place)."""
+    anywhere = (1 - HOME_SHARE) * CULTURES[culture].weight / sum(other.weight for other in CULTURES.values())
+    joint = {}
+    for place, share in place_shares().items():
+        joint[place] = share * (anywhere + HOME_SHARE * (HOMES[place] == culture))
+    total = sum(joint.values())
+    return {place: share / total for place, share in joint.items()}
 
 
 def made(names: Sequence[str]) -> list[str]:
