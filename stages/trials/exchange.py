@@ -4,9 +4,10 @@ The page has one figure and stands beside that of study `exchange`: reports/tria
 """
 
 from collections.abc import Sequence
-from math import log2, nan
+from math import log2
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from scipy import stats  # type: ignore[import-untyped]
@@ -34,37 +35,26 @@ HALF = 0.5  # of the bits in page form
 def main() -> None:
     """Write the page from the rows of study exchange."""
     Parser(description=main.__doc__).parse_args()
-    plan = Plan(STUDY, load())
-    write_exchange(rows_of(plan), len(plan.study.variants))
-
-
-def rows_of(plan: Plan) -> pd.DataFrame:
-    """Return the rows of the study, with the `rate` and `steps` that were chosen for each mixer."""
-    rows = []
-    for variant in plan.study.variants:
-        cells = [cell for cell in plan.cells if cell.variant == variant]
-        pretrain = plan.settings(cells[0]).recipe_named(plan.study.recipe).pretrain
-        chosen = {"rate": pretrain.learning_rate, "steps": pretrain.least_steps or 0}
-        rows += [plan.rows[cell].model_dump() | chosen for cell in cells]
-    return pd.DataFrame(rows)
+    write_exchange(Plan(STUDY, load()))
 
 
 @styled()
-def write_exchange(rows: pd.DataFrame, variants: int) -> None:
-    """Write report.md, index.html and the figure; rows: as `rows_of` has them; variants: how many the study has."""
+def write_exchange(plan: Plan) -> None:
+    """Write report.md, index.html and the figure."""
+    rows = pd.DataFrame([row.model_dump() for row in plan.rows.values()])
     rows = rows.assign(answered=rows.right / rows.questions, ratio=rows.question_bits / rows.page_bits)
-    figures = ["page_stored", "page_bits", "question_bits", "ratio", "answered", "parameters", "rate", "steps"]
+    figures = ["page_stored", "page_bits", "question_bits", "ratio", "answered", "parameters"]
     means = rows.pivot_table(figures, "variant", "change", sort=False)  # over the worlds, by figure and change
     matched = means.index[means.page_stored[PLAIN] >= MATCHED]
-    ratios = rows[(rows.change == PLAIN) & rows.variant.isin(matched)].pivot(
-        index="world", columns="variant", values="ratio"
-    )
-    friedman = stats.friedmanchisquare(*ratios.to_numpy().T) if len(matched) > 2 else None
+    of_matched = rows[(rows.change == PLAIN) & rows.variant.isin(matched)]
+    ratios = of_matched.pivot(index="world", columns="variant", values="ratio")
     transfer, answers = means.question_bits[PLAIN], means.answered[MOST_PRACTICE]
-    to_half = means.ratio[[*PHRASINGS.values()]].apply(lambda of_mixer: phrasings_to_half([*of_mixer]), axis=1)
+    to_half = means.ratio[[*PHRASINGS.values()]].apply(phrasings_to_half, axis=1)
+    reached = to_half[matched]
+    chosen = {(choice.key, cell.variant): value for choice, cell, value, _ in plan.choices()}
     explained = {
-        "rate": means.rate[PLAIN],
-        "steps": means.steps[PLAIN],
+        "rate": [chosen["pretrain.learning_rate", name] for name in means.index],
+        "steps": [chosen["pretrain.least_steps", name] for name in means.index],
         "parameters": means.parameters[PLAIN],
         "bits in page form": means.page_bits[PLAIN],
     }
@@ -72,15 +62,13 @@ def write_exchange(rows: pd.DataFrame, variants: int) -> None:
         (name, *(f"{stats.spearmanr(values, side).statistic:+.2f}" for side in (transfer, answers)))
         for name, values in explained.items()
     ]
-    reached = to_half[matched]
     text = fill(
         TEMPLATE,
         mixers=len(means),
-        of=variants,
         matched=[*matched],
-        friedman=friedman,
+        friedman=stats.friedmanchisquare(*ratios.to_numpy().T),
         inverse=stats.spearmanr(transfer, answers).statistic,
-        spread=reached.max() / reached.min() if len(matched) else nan,
+        spread=reached.max() / reached.min(),
         reached=(reached < NOT_REACHED).sum(),
         others=table(("correlation (Spearman) of", "with transfer", "with answers"), others),
         results=results_table(means, to_half),
@@ -91,15 +79,8 @@ def write_exchange(rows: pd.DataFrame, variants: int) -> None:
 
 def phrasings_to_half(ratios: Sequence[float]) -> float:
     """Return the number of phrasings at which a question has half the bits of the page form; ratios: of PHRASINGS."""
-    before: tuple[float, float] | None = None
-    for number, ratio in zip(PHRASINGS, ratios, strict=True):
-        if ratio >= HALF:
-            if before is None:
-                return number
-            at, below = before
-            return float(2 ** (at + (log2(number) - at) * (HALF - below) / (ratio - below)))
-        before = log2(number), ratio
-    return NOT_REACHED
+    most = pd.Series(ratios).cummax()
+    return float(2 ** np.interp(HALF, most, np.log2([*PHRASINGS]), right=log2(NOT_REACHED)))
 
 
 def results_table(means: pd.DataFrame, to_half: pd.Series) -> Markdown:

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from stages.trials import exchange
-from stages.trials.exchange import NOT_REACHED, phrasings_to_half, rows_of, write_exchange
+from stages.trials.exchange import NOT_REACHED, phrasings_to_half, write_exchange
 from stages.trials.study.plan import Plan
 from tests.support.pages import committed
 from tests.support.tiny import ROOT, SETTINGS
@@ -30,8 +30,7 @@ def test_phrasings_to_half_are_read_off_a_logarithmic_axis(ratios: list[float], 
 def test_the_page_has_the_registered_tests_of_its_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr(exchange, "PAGE", tmp_path / "page")
-    plan = Plan("exchange", SETTINGS)
-    write_exchange(rows_of(plan), len(plan.study.variants))
+    write_exchange(Plan("exchange", SETTINGS))
     page = (tmp_path / "page/report.md").read_text(encoding="utf-8")
     assert page == committed("reports/trials/exchange/test/report.md").decode()
 
