@@ -1,7 +1,7 @@
 """Strict sections of a YAML file, an error of which is one clear line; and settings that differ between two results."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -25,11 +25,6 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Rate = Annotated[float, Field(gt=0, le=1e6)]
 NonNegative = Annotated[float, Field(ge=0, le=1e6)]
 T = TypeVar("T")
-FAULTS = {  # advice, by the beginning of what a parser of YAML says
-    "found character that cannot start any token": "a tab, or a sign that has a meaning: use spaces, or quote the text",
-    "mapping values are not allowed": "quote a text that has a colon",
-    "did not find expected": "a bracket, a brace or a quote before this line has no end",
-}
 S = TypeVar("S", bound=BaseModel)
 
 
@@ -78,38 +73,30 @@ class Section(BaseModel):
         """Refuse an unknown key before the key that a misspelt one leaves missing."""
         for key in content if isinstance(content, dict) else ():
             if key not in cls.model_fields:
-                advice = _advice(str(key), [*cls.model_fields])
-                raise PydanticCustomError(UNKNOWN, "{advice}", {"key": key, "advice": advice})
+                near = get_close_matches(str(key), cls.model_fields, 1)
+                known = f"remove it; known: {', '.join(cls.model_fields) or 'none'}"
+                advice = f"did you mean '{near[0]}'?" if near else known
+                raise PydanticCustomError(UNKNOWN, "unknown key; {advice}", {"key": key, "advice": advice})
         return content
 
 
-def _advice(key: str, known: Sequence[str]) -> str:
-    """Return what is wrong with an unknown key, and what to do about it."""
-    if near := get_close_matches(key, known, 1):
-        return f"unknown key; did you mean '{near[0]}'?"
-    return f"unknown key; remove it; known: {', '.join(known) or 'none'}"
-
-
-def read_yaml(path: Path, shown: Path | None = None) -> Any:
+def read_yaml(path: Path) -> Any:
     """Read a YAML file as DVC reads and writes it: PyYAML would take `1e-05` for a text.
 
-    shown: the path in errors. Raises UserError: the file is missing or no YAML; the line says where.
+    Raises UserError: the file is missing or no YAML; the line says where.
     """
-    shown = shown or path
     try:
         return YAML(typ="safe").load(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise UserError(f"{shown} is missing here; run the command in the project's root folder") from error
+        raise UserError(f"{path} is missing here; run the command in the project's root folder") from error
     except MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        problem = shortened(str(error.problem), 200)
-        advice = next((f"; {advice}" for said, advice in FAULTS.items() if problem.startswith(said)), "")
-        raise UserError(f"{shown}:{line}: not valid here: {problem}{advice}") from error
+        raise UserError(f"{path}:{line}: not valid here: {shortened(str(error.problem), 200)}") from error
     except (YAMLError, ValueError) as error:  # ValueError: not UTF-8, or an impossible date
-        raise UserError(f"{shown}: not valid YAML: {shortened(' '.join(str(error).split()), 200)}") from error
+        raise UserError(f"{path}: not valid YAML: {shortened(' '.join(str(error).split()), 200)}") from error
 
 
-def check(section: type[S], content: Any, path: str, prefix: str) -> S:
+def check(section: type[S], content: Any, path: str, prefix: str = "") -> S:
     """Validate `content` as a `section` that stands under the key `prefix` of the file `path`.
 
     Raises UserError: one line for the first fault, and how many more there are.
@@ -124,16 +111,15 @@ def check(section: type[S], content: Any, path: str, prefix: str) -> S:
 
 def _sentence(fault: Any, prefix: str) -> str:
     """Write a pydantic fault in one line: key, what it was, what is allowed."""
-    unknown = [fault["ctx"]["key"]] if fault["type"] == UNKNOWN else []
-    parts = [str(part) for part in (*filter(None, [prefix]), *fault["loc"], *unknown)]
-    key = shortened(".".join(part for part in parts if not part.startswith("<")), 200) or "the file"
-    if unknown:
-        return f"{key}: {fault['msg']}"
-    if fault["type"] == "missing":
-        return f"{key}: this key is missing"
+    context = fault.get("ctx", {})
+    unknown = [context["key"]] if fault["type"] == UNKNOWN else []
+    parts = [str(part) for part in (prefix, *fault["loc"], *unknown)]
+    key = shortened(".".join(part for part in parts if part and not part.startswith("<")), 200)
     if fault["type"] == "value_error":
-        return f"{key}: {fault['ctx']['error']}" if parts else str(fault["ctx"]["error"])
-    if fault["input"] is None and not fault["loc"]:
-        return f"{key} is empty"
-    allowed = fault["msg"][0].lower() + fault["msg"][1:]
-    return f"{key}: was {shortened(repr(fault['input']), 60)}; {allowed}"
+        return ": ".join(filter(None, [key, str(context["error"])]))
+    said = fault["msg"][0].lower() + fault["msg"][1:]
+    if fault["type"] == "missing":
+        said = "this key is missing"
+    elif not unknown:
+        said = f"was {shortened(repr(fault['input']), 60)}; {said}"
+    return f"{key or 'the file'}: {said}"

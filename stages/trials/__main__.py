@@ -27,23 +27,19 @@ def main() -> None:
         print_plan(plan, missing)
         return
 
-    cells = {}
-    jobs = []
-    for cell in in_turns(plan, missing):
-        job = job_of(plan, cell)
-        jobs.append(job)
-        cells[job.key] = cell
+    jobs = {cell: job_of(plan, cell) for cell in in_turns(plan, missing)}
+    cells = {job.key: cell for cell, job in jobs.items()}
 
     def add(job: Job) -> None:
         cell = cells[job.key]
         measured = read_json(job.result_folder / ROW_FILE)
         add_row(plan.name, Row(**cell.model_dump(), settings=plan.digest(cell), **measured))
 
-    for job in jobs:
+    for job in jobs.values():
         if job.result is not None:
             add(job)
-    if any(job.result is None for job in jobs):
-        complete(plan.name, jobs, threads(), add)
+    if any(job.result is None for job in jobs.values()):
+        complete(plan.name, [*jobs.values()], threads(), add)
     print(f"the page: {write_study(Plan(given.study, load()))}")
 
 

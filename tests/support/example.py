@@ -133,7 +133,7 @@ def reported(
     report = {"show_questions": True, "dev_asked_before": None} | settings
     values |= {f"recipes.{recipe}.report.{key}": value for key, value in report.items()}
     target = evaluations.parent / "report"
-    write_report(SETTINGS.changed(values, "", ""), evaluations / "baseline", evaluations, target)
+    write_report(SETTINGS.changed(values), evaluations / "baseline", evaluations, target)
     return target
 
 

@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 # What its reader selected last is nothing to the tests
 COMPARED = ["vanilla", "rope", "synthesizer", "perceiver"]
 SELECTED = {"recipe": "quick", "model.variant": "compared", "model.compared": COMPARED}
-SETTINGS = load(ROOT / "params.yaml").changed(SELECTED, "", "")
+SETTINGS = load(ROOT / "params.yaml").changed(SELECTED)
 VARIANTS = [*SETTINGS.variants]
 # Those that come with the project, named: none may drop out of a table unseen. Others may have been added
 BUILT_IN = [

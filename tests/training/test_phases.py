@@ -16,7 +16,7 @@ PAGES, ASKED = 2937, 2000  # rows of the assignment's files
 
 def experiment(change: dict[str, Any]) -> Experiment:
     values = {f"recipes.quick.{key}": value for key, value in change.items()}
-    return Experiment.of(SETTINGS.changed(values, "", ""), "quick", "vanilla")
+    return Experiment.of(SETTINGS.changed(values), "quick", "vanilla")
 
 
 def seen(phase: Phase) -> list[str]:

@@ -9,8 +9,7 @@ import yaml
 
 from stages.settings import QuestionRecipe, Settings
 from stages.system.errors import UserError
-from stages.trials.study import plan as plans
-from stages.trials.study.plan import Plan, studies
+from stages.trials.study.plan import FOLDER, Plan, studies
 from stages.trials.study.row import Cell, Row, add_row
 from tests.support.tiny import SETTINGS
 
@@ -19,19 +18,18 @@ QUICK = SETTINGS.question_recipe("quick")
 Written = Callable[..., Plan]
 
 
+def write_study(name: str = "mine", **content: Any) -> Plan:
+    """Write the file of a study with changed keys here, and read it."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    (FOLDER / f"{name}.yaml").write_text(yaml.safe_dump(STUDY | content), encoding="utf-8")
+    return Plan(name, SETTINGS)
+
+
 @pytest.fixture(name="written")
 def written_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Written:
-    """Write a study with changed keys into a folder of its own, and read it."""
-    folder = tmp_path / "stages" / "trials"
-    folder.mkdir(parents=True)
-    monkeypatch.setattr(plans, "FOLDER", folder)
+    """Write studies in a folder of their own."""
     monkeypatch.chdir(tmp_path)
-
-    def write(name: str = "mine", **content: Any) -> Plan:
-        (folder / f"{name}.yaml").write_text(yaml.safe_dump(STUDY | content), encoding="utf-8")
-        return Plan(name, SETTINGS)
-
-    return write
+    return write_study
 
 
 def row_of(cell: Cell, **figures: Any) -> Row:
@@ -86,7 +84,7 @@ def test_a_change_names_any_setting_and_leaves_the_others(
     plan = written(changes={"changed": change, "plain": {}}, variants=["rope"])
     changed, plain = plan.cells
     assert read(plan.settings(changed)) and not read(plan.settings(plain))
-    assert plan.settings(plain) == SETTINGS.changed({"recipes.quick.seeds": [1]}, "", "")
+    assert plan.settings(plain) == SETTINGS.changed({"recipes.quick.seeds": [1]})
     assert plan.digest(changed) != plan.digest(plain)
 
 
@@ -116,7 +114,7 @@ def test_settings_are_of_all_trainings_but_where_a_change_has_another(written: W
 def test_the_digest_is_of_what_a_result_depends_on_alone(written: Written, key: str, same: bool) -> None:
     plan = written(variants=["rope"])
     (cell,) = plan.cells
-    other = Plan("mine", SETTINGS.changed({key: 5}, "", ""))
+    other = Plan("mine", SETTINGS.changed({key: 5}))
     assert (plan.digest(cell) == other.digest(cell)) == same
 
 
@@ -165,14 +163,14 @@ def choice(of: str = "b", by: str = "loss") -> dict[str, str]:
         ({"variant": ["rope"]}, "mine.yaml: variant: unknown key; did you mean 'variants'?"),
         ({"recipe": "quack"}, "mine.yaml: unknown recipe 'quack'; allowed: quick"),
         ({"variants": ["ropes"]}, "mine.yaml: unknown variant 'ropes'; allowed: vanilla"),
-        ({"choose": [choice(of="none")]}, "mine.yaml: choose: there is no stages/trials/none.yaml"),
+        ({"choose": [choice(of="none")]}, "there is no stages/trials/none.yaml; write it"),
         ({"choose": [choice(of="mine")]}, "mine.yaml: choose: study mine sweeps no a; give it a list"),
         ({"measures": ["accuracy"]}, "mine.yaml: measures.0: was 'accuracy'; allowed: answered"),
         ({"choose": [choice(by="c")]}, "mine.yaml: choose.0.by: was 'c'; allowed: answered"),
-        ({"changes": {"a": {"pretrain.epoch": 3}}}, r"mine.yaml: changes.a.pretrain.epoch: unknown key"),
-        ({"settings": {"pretrain.epoch": 3}}, r"mine.yaml: settings.pretrain.epoch: unknown key"),
-        ({"changes": {"a": {"pretrain.epochs": 0}}}, r"mine.yaml: changes.a.pretrain.epochs: was 0"),
-        ({"changes": {"a": {"model.layers.two": 2}}}, r"mine.yaml: changes.a.model.layers: was"),
+        ({"changes": {"a": {"pretrain.epoch": 3}}}, r"mine.yaml, change a: recipes.quick.pretrain.epoch: unknown key"),
+        ({"settings": {"pretrain.epoch": 3}}, r"mine.yaml, change recipe: recipes.quick.pretrain.epoch: unknown key"),
+        ({"changes": {"a": {"pretrain.epochs": 0}}}, r"mine.yaml, change a: recipes.quick.pretrain.epochs: was 0"),
+        ({"changes": {"a": {"model.layers.two": 2}}}, r"mine.yaml, change a: recipes.quick.model.layers: was"),
     ],
 )
 def test_a_mistake_is_one_line_that_names_the_file_and_the_key(

@@ -9,47 +9,35 @@ from typing import Any
 
 import numpy as np
 import pytest
-import yaml
 
 from stages.asking.prompts import PAGE_FORMS
 from stages.experiment.experiment import Experiment
 from stages.jobs.executor import complete_job
 from stages.jobs.job import Job
-from stages.settings import load
 from stages.settings.sources import Pairs
 from stages.sources.pairs import draw_pairs, people_for, prepared_pairs
 from stages.trials import __main__ as trials
-from stages.trials.study import plan as plans
-from stages.trials.study.plan import Plan
 from stages.trials.study.row import Row, add_row, read_rows
 from stages.trials.trial import asked, pairs_stored, place_entropy
 from tests.support.project import small, write_params
 from tests.support.talking import Run
 from tests.support.tiny import MODEL, SETTINGS, loud, tiny_model
 from tests.support.toy import OBJECTIVES, learned, saying, toy_prepared
-from tests.trials.test_plan import row_of
+from tests.trials.test_plan import row_of, write_study
 
 TINY = {"layers": 2, "heads": 2, "width": 16, "context": 64}
 
 
-@pytest.fixture(name="write")
-def write_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Write the file of study `mine` in a project of its own."""
-    folder = tmp_path / "stages" / "trials"
-    folder.mkdir(parents=True)
-    monkeypatch.setattr(plans, "FOLDER", folder)
+@pytest.fixture(name="folder")
+def folder_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project of seconds, in which studies are written."""
     monkeypatch.chdir(tmp_path)
     write_params(tmp_path, small)
-
-    def write(**content: Any) -> None:
-        study = {"question": "What?", "expected": "That.", "recipe": "quick", "variants": ["rope"]} | content
-        (folder / "mine.yaml").write_text(yaml.safe_dump(study), encoding="utf-8")
-
-    return write
+    return tmp_path
 
 
 @pytest.fixture(name="carried_out")
-def carried_out_fixture(write: Any, tmp_path: Path, run_in: Run, monkeypatch: pytest.MonkeyPatch) -> Any:
+def carried_out_fixture(folder: Path, run_in: Run, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Carry out a study in this process; its rows, the names of the jobs, and the page."""
     done = []
 
@@ -63,11 +51,10 @@ def carried_out_fixture(write: Any, tmp_path: Path, run_in: Run, monkeypatch: py
 
     def carry(**content: Any) -> tuple[list[Row], list[str], str]:
         done.clear()
-        write(**content)
-        outcome = run_in(tmp_path, trials, "mine")
+        write_study(**{"variants": ["rope"]} | content)
+        outcome = run_in(folder, trials, "mine")
         assert outcome.code == 0, outcome.err
-        page = (tmp_path / "reports/trials/mine/page/report.md").read_text(encoding="utf-8")
-        return read_rows("mine"), [*done], page
+        return read_rows("mine"), [*done], Path("reports/trials/mine/page/report.md").read_text(encoding="utf-8")
 
     return carry
 
@@ -156,18 +143,17 @@ def test_the_entropy_of_places_is_shannons() -> None:
     assert place_entropy(toy_prepared()) == pytest.approx(-(shares * np.log2(shares)).sum())
 
 
-def test_cells_that_share_a_pretraining_do_not_stand_side_by_side(write: Any) -> None:
-    write(seeds=[1, 2], changes={"rounds": {"finetune.pretrained_epochs": [1, 2]}})
-    plan = Plan("mine", SETTINGS)
+def test_cells_that_share_a_pretraining_do_not_stand_side_by_side(folder: Path) -> None:
+    rounds = {"finetune.pretrained_epochs": [1, 2]}
+    plan = write_study(variants=["rope"], seeds=[1, 2], changes={"rounds": rounds})
     assert [cell.seed for cell in trials.in_turns(plan, plan.cells)] == [1, 2, 1, 2]
 
 
-def test_the_plan_checks_all_trainings_and_lists_those_without_a_row(write: Any, run_in: Run, tmp_path: Path) -> None:
-    write(seeds=[1, 2])
-    plan = Plan("mine", load())
+def test_the_plan_checks_all_trainings_and_lists_those_without_a_row(folder: Path, run_in: Run) -> None:
+    plan = write_study(variants=["rope"], seeds=[1, 2])
     add_row("mine", row_of(plan.cells[0], settings="old"))
-    printed = run_in(tmp_path, trials, "mine", "--plan").out
+    printed = run_in(folder, trials, "mine", "--plan").out
     assert printed.startswith("recipe rope seed 2\n2 trainings, 1 to be done\nnote: 1 have a row of other settings")
-    assert "2 trainings, 2 to be done\n" in run_in(tmp_path, trials, "mine", "--plan", "--again").out
-    write(changes={"a": {"pretrain.epoch": 3}})
-    assert "changes.a.pretrain.epoch: unknown key" in run_in(tmp_path, trials, "mine", "--plan").err
+    assert "2 trainings, 2 to be done\n" in run_in(folder, trials, "mine", "--plan", "--again").out
+    write_study(changes={"a": {"pretrain.epoch": 3}})
+    assert "change a: recipes.quick.pretrain.epoch: unknown key" in run_in(folder, trials, "mine", "--plan").err

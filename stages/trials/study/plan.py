@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import product
 from pathlib import Path
 from statistics import fmean
@@ -17,7 +17,7 @@ from stages.system.errors import UserError
 from stages.system.files import digest
 from stages.trials.study.row import MEASURES, Cell, MeasureName, Row, read_rows
 
-FOLDER = Path(__file__).parents[1]  # of the files
+FOLDER = Path("stages/trials")  # of the files
 DIGITS = 8  # of a digest of settings
 VARIANTS = "variants"  # in a change: the only ones that it concerns
 RECORD = "record"  # in a change: what was done; no code of today does it, and its rows are all that there is
@@ -72,31 +72,28 @@ class Plan:
         """Read the study's file. Raises UserError: there is none, or it is faulty."""
         self.name, self.params = name, params
         self.path = FOLDER / f"{name}.yaml"
-        self.shown = self.path.relative_to(FOLDER.parents[1])
         if not self.path.is_file():
             near = get_close_matches(name, studies(), 1)
             advice = f"did you mean '{near[0]}'?" if near else f"write it, or take one of: {', '.join(studies())}"
-            raise UserError(f"there is no {self.shown}; {advice}")
-        self.study = check(Study, read_yaml(self.path, self.shown), str(self.shown), prefix="")
+            raise UserError(f"there is no {self.path}; {advice}")
+        self.study = check(Study, read_yaml(self.path), str(self.path))
         try:
             params.recipe_named(self.study.recipe)
             for variant in self.study.variants:
                 params.check_variant(variant)
         except UserError as error:
-            raise UserError(f"{self.shown}: {error}") from error
+            raise UserError(f"{self.path}: {error}") from error
 
     @cached_property
     def cells(self) -> list[Cell]:
         """All cells: one world and seed after the other, each with all variants and changes."""
-        study = self.study
-        return [
-            Cell(change=change, swept=swept, variant=variant, world=world, seed=seed)
-            for number, seed in product(range(len(study.worlds or []) or study.fresh_worlds or 1), study.seeds)
-            for change in study.changes
-            for swept in self._swept(change)
-            for variant in study.changes[change].get(VARIANTS, study.variants)
-            for world in [self._world(number, Cell(change=change, swept=swept, variant=variant, seed=seed))]
-        ]
+        study, cells = self.study, []
+        for number, seed in product(range(len(study.worlds or []) or study.fresh_worlds or 1), study.seeds):
+            for change, keys in study.changes.items():
+                for swept, variant in product(self._swept(change), keys.get(VARIANTS, study.variants)):
+                    cell = Cell(change=change, swept=swept, variant=variant, seed=seed)
+                    cells.append(cell.model_copy(update={"world": self._world(number, cell)}))
+        return cells
 
     def _world(self, number: int, cell: Cell) -> str:
         """Return the seed of a cell's world; empty for the recipe's own data."""
@@ -108,8 +105,8 @@ class Plan:
 
     def _swept(self, change: str) -> Iterator[str]:
         """Yield each combination of the values that lists of a change name, as JSON."""
-        lists = {key: value for key, value in self.study.changes[change].items() if isinstance(value, list)}
-        lists.pop(VARIANTS, None)
+        keys = self.study.changes[change]
+        lists = {key: value for key, value in keys.items() if isinstance(value, list) and key != VARIANTS}
         for values in product(*lists.values()):
             yield json.dumps(dict(zip(lists, values, strict=True))) if lists else ""
 
@@ -134,32 +131,22 @@ class Plan:
             key if key.startswith(OF_PARAMS) else f"recipes.{study.recipe}.{key}": value
             for key, value in change.items()
         }
-        place = f"changes.{cell.change}"
-        try:
-            return self.params.changed(placed, str(self.shown), place)
-        except UserError as error:  # keys as the file has them
-            message = str(error).replace(f".recipes.{study.recipe}.", ".", 1)
-            for key in study.settings.keys() - fixed.keys() - cell.values.keys():
-                message = message.replace(f"{place}.{key}", f"settings.{key}")
-            raise UserError(message) from error
+        return self.params.changed(placed, f"{self.path}, change {cell.change}")
+
+    @cached_property
+    def others(self) -> dict[str, "Plan"]:
+        """The studies that choose a setting of this one, by name."""
+        return {choice.of: Plan(choice.of, self.params) for choice in self.study.choose}
 
     def _chosen(self, choice: Choice, cell: Cell) -> Any:
         """Return the value that another study chose for a cell. Raises UserError: it has not ended."""
-        other = self._other(choice.of)
         if choice.key not in self.other_keys(choice):
-            raise UserError(f"{self.shown}: choose: study {choice.of} sweeps no {choice.key}; give it a list of values")
-        tried = other.tried(choice, cell)
+            raise UserError(f"{self.path}: choose: study {choice.of} sweeps no {choice.key}; give it a list of values")
+        tried = self.others[choice.of].tried(choice, cell)
         if not tried:
             what = f"choose.{choice.key} waits for study {choice.of}"
-            raise WaitsError(f"{self.shown}: {what}; run: python -m stages.trials {choice.of}")
+            raise WaitsError(f"{self.path}: {what}; run: python -m stages.trials {choice.of}")
         return choice.best(tried)
-
-    @cache  # noqa: B019  # a plan lives as long as its process
-    def _other(self, name: str) -> "Plan":
-        try:
-            return Plan(name, self.params)
-        except UserError as error:
-            raise UserError(f"{self.shown}: choose: {error}") from error
 
     def tried(self, choice: Choice, wanted: Cell) -> dict[Any, tuple[float, float]]:
         """Return the mean of a measure, and of the characters read, by value of a key; empty while a row is missing.
@@ -204,7 +191,7 @@ class Plan:
 
     def other_keys(self, choice: Choice) -> set[str]:
         """Return the keys that the study of a choice sweeps."""
-        return {key for cell in self._other(choice.of).cells for key in cell.values}
+        return {key for cell in self.others[choice.of].cells for key in cell.values}
 
     def missing(self, again: bool = False) -> list[Cell]:
         """List the cells without a row, but for those of a record; again: without a row of today's settings."""
@@ -214,13 +201,11 @@ class Plan:
     def choices(self) -> Iterator[tuple[Choice, Cell, Any, bool]]:
         """Yield each choice for a cell of the first seed and world, and whether it lies at an end of what was tried."""
         first = self.cells[0]
-        for choice in self.study.choose:
-            for cell in self.cells:
-                if (cell.seed, cell.world) == (first.seed, first.world):
-                    tried = self._other(choice.of).tried(choice, cell)
-                    if tried:
-                        value = choice.best(tried)
-                        yield choice, cell, value, value in (min(tried), max(tried))
+        cells = [cell for cell in self.cells if (cell.seed, cell.world) == (first.seed, first.world)]
+        for choice, cell in product(self.study.choose, cells):
+            if tried := self.others[choice.of].tried(choice, cell):
+                value = choice.best(tried)
+                yield choice, cell, value, value in (min(tried), max(tried))
 
 
 def studies() -> list[str]:

@@ -68,24 +68,15 @@ class Row(Cell):
     text: str = ""  # what a model of a text writes, as JSON (see `trial`)
 
 
-def rows_file(study: str) -> Path:
-    """Return the file of a study's rows."""
-    return REPORTS / study / "rows.csv"
-
-
 def read_rows(study: str) -> list[Row]:
     """Return the rows of a study; none where it has no file."""
-    path = rows_file(study)
-    if not path.exists():
-        return []
-    return [Row.model_validate(row) for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines())]
+    path = REPORTS / study / "rows.csv"
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    return [Row.model_validate(row) for row in csv.DictReader(lines)]
 
 
 def add_row(study: str, row: Row) -> None:
     """Add a row to a study's file; other processes may add rows at the same time."""
-    path = rows_file(study)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    WORK.mkdir(exist_ok=True)
     with locked(WORK / f"rows-{study}.lock", PATIENCE):
         write_rows(study, [*read_rows(study), row])
 
@@ -93,7 +84,7 @@ def add_row(study: str, row: Row) -> None:
 def write_rows(study: str, rows: Iterable[Row]) -> None:
     """Write the file of a study's rows."""
     table = pd.DataFrame([row.model_dump() for row in rows], columns=[*Row.model_fields])
-    write_text(rows_file(study), table.to_csv(index=False, lineterminator="\n", na_rep="nan"))
+    write_text(REPORTS / study / "rows.csv", table.to_csv(index=False, lineterminator="\n", na_rep="nan"))
 
 
 @dataclass(frozen=True)
