@@ -13,7 +13,7 @@ from difflib import get_close_matches
 
 from stages.asking.generation import beam_search
 from stages.asking.prompts import dev_facts
-from stages.commands.models import MAX_HYPOTHESES, add_model, named
+from stages.commands.models import MAX_HYPOTHESES, add_model, load_trained
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import NAME, prompt
 from stages.corpus.text import Vocabulary, folded, longest_title, pages_about
@@ -62,17 +62,17 @@ def ask(model: GPT, prepared: Prepared, question: str, top: int, max_characters:
             f"{quoted(question)} has {len(tokens) - 1} characters; the model reads {model.context - 1} at most"
         )
     continuations = beam_search(model, [tokens], max_characters, max(top, WIDTH))[0][:top]
-    probabilities = {vocabulary.decode(answer.tokens): answer.probability for answer in continuations}
 
     asked = next(filter(None, (form.name(question) for form in prepared.question_forms)), None)
-    titles = titles_of(prepared)
+    titles = {title.casefold(): title for title in map(prepared.title, range(len(prepared.documents)))}
     title = "" if asked else titles.get(longest_title(titles, question.casefold()), "")
     name = asked or (title if title and title in question else None)
     pages = [folded(page) for page in pages_about(prepared.texts, {name}).get(name, [])] if name else []
-    answers = [
-        Answer(text, round(probabilities[text], 6), bool(text) and any(folded(text) in page for page in pages))
-        for text in sorted(probabilities, key=probabilities.__getitem__, reverse=True)
-    ]
+    answers = []
+    for continuation in continuations:
+        text = vocabulary.decode(continuation.tokens)
+        in_page = bool(text) and any(folded(text) in page for page in pages)
+        answers.append(Answer(text, round(continuation.probability, 6), in_page))
 
     suggestion = None
     notes = []
@@ -90,12 +90,6 @@ def ask(model: GPT, prepared: Prepared, question: str, top: int, max_characters:
     if note := lacking(prepared.vocabulary, name or question):
         notes.append(note)
     return Reply(question, answers, name, bool(pages), suggestion, notes)
-
-
-def titles_of(prepared: Prepared) -> dict[str, str]:
-    """Return the titles of the pages, each by its small letters."""
-    titles = [prepared.title(row) for row in range(len(prepared.documents))]
-    return dict(zip(map(str.casefold, titles), titles, strict=True))
 
 
 def usual_form(prepared: Prepared) -> str:
@@ -123,7 +117,7 @@ def main() -> None:
     parser.add_argument("--at-least", type=chance, default=0.0, help=f"say `{UNSURE}` below this probability (0 to 1)")
     parser.add_argument("--json", action="store_true", help="print one line of JSON a question")
     given = parser.parse_args()
-    trained = named(given, "finetune")
+    trained = load_trained("finetune", given.recipe, given.variant, given.seed)
     experiment, prepared, model = trained.experiment, trained.prepared, trained.model
     max_characters = experiment.question_recipe.generation.max_characters
     origin = {"recipe": experiment.recipe_name, "variant": experiment.variant, "seed": trained.seed}
@@ -131,25 +125,19 @@ def main() -> None:
     if not given.json:  # which has it in each line
         tell("Model: " + ", ".join(f"{key} {value}" for key, value in origin.items()))
 
-    def answer(question: str) -> None:
-        reply = ask(model, prepared, question, given.top, max_characters)
-        show(reply, origin, given.json, given.at_least)
-
-    if given.question:
-        answer(" ".join(given.question))  # without quotes the shell gives its words one by one
-        return
-
-    for question in questions(prepared):
+    # without quotes the shell gives a question's words one by one
+    for question in [" ".join(given.question)] if given.question else questions(prepared):
         try:
-            answer(question)
-        except UserError as error:  # the next question may be a better one
-            tell(error_line(str(error)))
+            reply = ask(model, prepared, question, given.top, max_characters)
+            show(reply, origin, given.json, given.at_least)
+        except UserError as error:
+            if given.question:
+                raise
+            tell(error_line(str(error)))  # the next question may be a better one
 
 
 def questions(prepared: Prepared) -> Iterator[str]:
     """Read the input's lines that are not blank, up to its end; say at a terminal what to ask."""
-    if sys.stdin is None:  # closed
-        return
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
     if sys.stdin.isatty():

@@ -11,6 +11,7 @@ from typing import Any
 from stages.corpus.prepared import Prepared
 from stages.corpus.text import Vocabulary
 from stages.experiment.experiment import Experiment
+from stages.experiment.provenance import settings_of_result
 from stages.jobs.job import KINDS, RECORD, WEIGHTS
 from stages.model.gpt import GPT
 from stages.settings import ALL, COMPARED, Settings, load
@@ -34,19 +35,22 @@ class Trained:
 
 def load_model(recipe: str, variant: str, seed: int | None = None, stage: str = "finetune") -> tuple[GPT, Vocabulary]:
     """Load the model that `dvc repro` made, and its characters. Raises UserError: as `load_trained`."""
-    trained = load_trained(load(), recipe, variant, seed, stage)
+    trained = load_trained(stage, recipe, variant, seed)
     return trained.model.eval(), trained.prepared.vocabulary
 
 
-def load_trained(params: Settings, recipe: str, variant: str, seed: int | None, stage: str) -> Trained:
-    """Load the model of a stage, `pretrain` or `finetune`; seed: the recipe's first if None.
+def load_trained(stage: str, recipe: str | None, variant: str | None, seed: int | None) -> Trained:
+    """Load the model of a stage, `pretrain` or `finetune`.
 
-    It may have been trained for any selection; that of params.yaml goes first. Raises UserError: there is no such
+    By default the recipe is that of params.yaml, the variant as in `chosen_variant`, the seed the recipe's first. The
+    model may have been trained for any selection; that of params.yaml goes first. Raises UserError: there is no such
     recipe, variant or seed; the recipe has no questions to be finetuned with; files are missing or damaged, or were
     made with other settings or characters than today's.
     """
-    if stage == "finetune":
-        params.question_recipe(recipe)
+    params = load()
+    recipe = params.recipe if recipe is None else recipe
+    (params.question_recipe if stage == "finetune" else params.recipe_named)(recipe)  # refused before any variant
+    variant = chosen_variant(params, recipe) if variant is None else variant
     experiment = Experiment.of(params, recipe, variant)
     seed = experiment.recipe.seeds[0] if seed is None else seed
     if seed not in experiment.recipe.seeds:
@@ -71,12 +75,10 @@ def load_trained(params: Settings, recipe: str, variant: str, seed: int | None, 
 
 def other_than(record: dict[str, Any], experiment: Experiment, prepared: Prepared) -> str | None:
     """Return what differs today from what weights were made with; None if nothing that they depend on does."""
-
     then = record["settings"]
-    model, variants = experiment.recipe.model.model_dump(), experiment.params.variants
-    now = {"variant": {experiment.variant: variants[experiment.variant]}, "recipe": {"model": model}}
     was = {"variant": then["variant"], "recipe": {"model": then["recipe"]["model"]}}
-    other = other_setting(was, now, "recipe.model.dropout")  # which matters in training only
+    now = settings_of_result(experiment.params, experiment.recipe_name, experiment.variant, ["model"], [])
+    other = other_setting(was, now, "compute", "recipe.model.dropout")  # which matters in training only
     return other or (None if record["vocabulary_sha256"] == prepared.vocabulary.sha256 else "vocabulary")
 
 
@@ -92,25 +94,12 @@ def add_draw_seed(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--draw-seed", type=within(0, LARGEST_SEED), default=1, help="seed of the draws, 1 by default")
 
 
-def named(given: argparse.Namespace, stage: str) -> Trained:
-    """Load the model of a stage, `pretrain` or `finetune`, that the options of `add_model` name.
-
-    Raises UserError: as `load_trained`, or the recipe has no questions.
-    """
-    settings = load()
-    recipe = settings.recipe if given.recipe is None else given.recipe
-    (settings.question_recipe if stage == "finetune" else settings.recipe_named)(recipe)  # refused before any variant
-    return load_trained(settings, recipe, chosen_variant(settings, recipe, given.variant), given.seed, stage)
-
-
-def chosen_variant(settings: Settings, recipe: str, given: str | None = None) -> str:
-    """Return the given variant or, without one, the selected; of several the best on dev by the recipe's report.
+def chosen_variant(params: Settings, recipe: str) -> str:
+    """Return the selected variant; of several the best on dev by the recipe's report.
 
     Raises UserError: several are selected, and their report is missing or broken.
     """
-    if given is not None:
-        return given
-    selection = settings.model.variant
+    selection = params.model.variant
     if selection not in (COMPARED, ALL):
         return selection
     report = Path("reports") / recipe / selection / "metrics.json"

@@ -8,7 +8,7 @@ from itertools import chain
 
 from stages.asking.generation import Pick, Sampler, passages
 from stages.commands.ask import lacking
-from stages.commands.models import MAX_HYPOTHESES, add_draw_seed, add_model, named
+from stages.commands.models import MAX_HYPOTHESES, add_draw_seed, add_model, load_trained
 from stages.system.errors import Parser, UserError, command, quoted, say, tell, within
 
 TEMPERATURE = 0.8  # the default of the draws
@@ -31,7 +31,7 @@ def main() -> None:
     parser.add_argument("--beams", type=width, help="draw nothing: beam search with this many hypotheses")
     given = parser.parse_args()
     by = decoding(given)
-    trained = named(given, "pretrain")
+    trained = load_trained("pretrain", given.recipe, given.variant, given.seed)
     model, vocabulary = trained.model, trained.prepared.vocabulary
 
     prompt = vocabulary.encode(given.prompt)
