@@ -7,7 +7,6 @@ import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -60,26 +59,20 @@ def stored(weights: Mapping[str, Tensor]) -> dict[str, dict[str, str]]:
     return tensors
 
 
+def _text(numbers: np.ndarray[Any, Any]) -> str:
+    return base64.b64encode(numbers.tobytes()).decode("ascii")
+
+
 def restored(tensors: Mapping[str, Mapping[str, str]]) -> dict[str, Tensor]:
     """Return what `stored` holds, as the page reads it: in float32."""
     weights = {}
     for name, tensor in tensors.items():
-        if "scales" not in tensor:
-            weights[name] = torch.from_numpy(_numbers(tensor["values"], np.float32))
-            continue
-        scales = _numbers(tensor["scales"], np.float32)
-        small = _numbers(tensor["values"], np.int8).reshape(len(scales), -1)
-        weights[name] = torch.from_numpy(small * scales[:, None])
+        values = np.frombuffer(base64.b64decode(tensor["values"]), np.int8 if "scales" in tensor else np.float32)
+        if "scales" in tensor:
+            scales = np.frombuffer(base64.b64decode(tensor["scales"]), np.float32)
+            values = values.reshape(len(scales), -1) * scales[:, None]
+        weights[name] = torch.tensor(values)
     return weights
-
-
-def _text(numbers: np.ndarray[Any, Any]) -> str:
-    little = numbers.astype(numbers.dtype.newbyteorder("<"))
-    return base64.b64encode(little.tobytes()).decode("ascii")
-
-
-def _numbers(text: str, kind: type[np.generic]) -> np.ndarray[Any, Any]:
-    return np.frombuffer(base64.b64decode(text), np.dtype(kind).newbyteorder("<")).astype(kind)
 
 
 @dataclass(frozen=True)
@@ -114,16 +107,6 @@ def job_of_model(model: ArticleModel, params: Settings) -> Job:
     return job
 
 
-def weights_of(model: ArticleModel, trial: Job) -> tuple[Path, dict[str, Any]]:
-    """Return the file of a model's weights, and facts on its training."""
-    pretrained, finetuned = trial.inputs
-    trainings = [pretrained.record["trainings"][WEIGHTS]] if model.init == "pretrained" else []
-    trainings.append(finetuned.record["trainings"][model.init])
-    commits = sorted({training["commit"] for training in trainings})
-    about = {"commits": commits, "device": trainings[-1]["device"], "parameters": trainings[-1]["parameters"]}
-    return finetuned.result_folder / f"{model.init}.safetensors", about
-
-
 def people_asked_about(
     prepared: Prepared, audit: pd.DataFrame, pages: Mapping[str, Sequence[str]]
 ) -> list[dict[Any, Any]]:
@@ -149,8 +132,10 @@ def prompts(prepared: Prepared, facts: Sequence[Fact]) -> dict[str, list[Prompt]
 def shown_model(model: ArticleModel, trial: Job, prepared: Prepared, facts: Sequence[Fact]) -> dict[str, Any]:
     """Return a model as the page holds it: stored weights, and what torch says with these."""
     experiment = Experiment.of(trial.params, trial.recipe, trial.variant)
-    weights, about = weights_of(model, trial)
-    gpt = experiment.trained_model(prepared, weights)
+    pretrained, finetuned = trial.inputs
+    trainings = [pretrained.record["trainings"][WEIGHTS]] if model.init == "pretrained" else []
+    trainings.append(finetuned.record["trainings"][model.init])
+    gpt = experiment.trained_model(prepared, finetuned.result_folder / f"{model.init}.safetensors")
     recipe = experiment.question_recipe
     exact = answers(gpt, prepared, "dev", recipe)
     tensors = stored(gpt.state_dict())
@@ -173,5 +158,7 @@ def shown_model(model: ArticleModel, trial: Job, prepared: Prepared, facts: Sequ
         "right": {form: 100 * float(np.mean(right)) for form, right in matches.items()},
         "completed": [fact.name for fact, right in zip(facts, matches["page"], strict=True) if right],
         "tensors": tensors,
-        **about,
+        "commits": sorted({training["commit"] for training in trainings}),
+        "device": trainings[-1]["device"],
+        "parameters": trainings[-1]["parameters"],
     }

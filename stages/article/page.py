@@ -30,8 +30,7 @@ from stages.system.files import new_folder, read_table, write_text
 
 TARGET = Path("reports/article")
 HTML = Path(__file__).parent / "html"
-ENGINE = Path(__file__).parent / "engine"  # the model in plain JavaScript
-PARTS = ("tensors", "model", "answer")  # its files, in the order in which they are read
+SCRIPTS = ("engine", "ask", "figures")  # engine: the model in plain JavaScript
 NEAR = 3.0  # points from the best variant
 LONGER, ALONE, ANSWERS = "pages_only_longer", "unaided", "with_reader"
 
@@ -63,8 +62,7 @@ def main() -> None:
 def render(content: Mapping[str, Any], figures: Mapping[str, Chart]) -> str:
     """Return the page of its data: what `main` collects of the models, and the figures."""
     encoded = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    files = [*(ENGINE / f"{name}.js" for name in PARTS), *(HTML / f"{name}.js" for name in ("ask", "figures"))]
-    scripts = [file.read_text("utf-8") for file in files]
+    scripts = [(HTML / f"{name}.js").read_text("utf-8") for name in SCRIPTS]
     models = content["models"]
     of_open = [variant["dev_accuracy"] for variant in metrics(OPEN)["variants"].values()]
     pages = environment([HTML], autoescape=True)

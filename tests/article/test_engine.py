@@ -9,7 +9,7 @@ import torch
 from selenium.webdriver import Chrome
 
 from stages.article.models import restored, stored
-from stages.article.page import ENGINE, PARTS
+from stages.article.page import HTML
 from stages.asking.generation import generate
 from stages.corpus.example import MASK
 from stages.corpus.text import Vocabulary
@@ -24,8 +24,8 @@ TEXTS = ["where was ada born?⁇", "é", "ł a⁇b", "x" * MODEL.context, " \n".
 @pytest.fixture(scope="module", name="page")
 def page_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     page = tmp_path_factory.mktemp("engine") / "index.html"
-    scripts = [(ENGINE / f"{name}.js").read_text(encoding="utf-8") for name in PARTS]
-    page.write_text(f'<meta charset="utf-8"><script>{"".join(scripts)}</script>', encoding="utf-8")
+    script = (HTML / "engine.js").read_text(encoding="utf-8")
+    page.write_text(f'<meta charset="utf-8"><script>{script}</script>', encoding="utf-8")
     return page
 
 
