@@ -67,9 +67,9 @@ def restored(tensors: Mapping[str, Mapping[str, str]]) -> dict[str, Tensor]:
     """Return what `stored` holds, as the page reads it: in float32."""
     weights = {}
     for name, tensor in tensors.items():
-        values = np.frombuffer(base64.b64decode(tensor["values"]), np.int8 if "scales" in tensor else np.float32)
+        values = np.frombuffer(base64.b64decode(tensor["values"]), "int8" if "scales" in tensor else "float32")
         if "scales" in tensor:
-            scales = np.frombuffer(base64.b64decode(tensor["scales"]), np.float32)
+            scales = np.frombuffer(base64.b64decode(tensor["scales"]), "float32")
             values = values.reshape(len(scales), -1) * scales[:, None]
         weights[name] = torch.tensor(values)
     return weights

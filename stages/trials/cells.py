@@ -31,8 +31,7 @@ def in_turns(plan: Plan, cells: list[Cell]) -> list[Cell]:
 def job_of(plan: Plan, cell: Cell) -> Job:
     """Return the job of a cell; its data are made where they are not there."""
     params, name = plan.settings(cell), plan.study.recipe
-    recipe = params.recipe_named(name)
-    stage = "trial" if isinstance(recipe, QuestionRecipe) else "pretrain_trial"
+    stage = "trial" if isinstance(params.recipe_named(name), QuestionRecipe) else "pretrain_trial"
     data = data_of(params, name, cell.variant)
     return Job(stage, params, name, cell.variant, cell.seed, data, tuple(traits(params.compute)))
 
@@ -42,22 +41,21 @@ def data_of(params: Settings, name: str, variant: str) -> Path:
 
     variant: for source `pairs` it decides how many pairs there are.
     """
-    recipe = params.recipe_named(name)
-    sources = params.sources
+    recipe, sources = params.recipe_named(name), params.sources
+    is_pairs = recipe.data.source == "pairs"
     depends_on = [recipe.data.model_dump(), recipe.model.context, getattr(sources, recipe.data.source).model_dump()]
     depends_on += [sources.synthetic.model_dump(), code_digest(*CODE)]
-    if recipe.data.source == "pairs":
+    if is_pairs:
         depends_on += [recipe.model.model_dump(), variant, params.variants[variant]]
     folder = WORK / f"data-{name}-{digest(depends_on)[:KEY_DIGITS]}"
-    if (folder / "prepared").is_dir():
-        return folder / "prepared"
-    if recipe.data.source == "pairs":
-        with new_folder(folder / "prepared") as new:
+    prepared = folder / "prepared"
+    if not prepared.is_dir() and is_pairs:
+        with new_folder(prepared) as new:
             pairs_for(params, name, variant).save(new)
-    else:
+    elif not prepared.is_dir():
         obtain(params, name, folder / "raw")
-        prepare(recipe, name, folder / "raw", folder / "prepared")
-    return folder / "prepared"
+        prepare(recipe, name, folder / "raw", prepared)
+    return prepared
 
 
 def pairs_for(params: Settings, name: str, variant: str) -> Prepared:

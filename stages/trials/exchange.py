@@ -79,7 +79,7 @@ def write_exchange(plan: Plan) -> None:
 
 def phrasings_to_half(ratios: Sequence[float]) -> float:
     """Return the number of phrasings at which a question has half the bits of the page form; ratios: of PHRASINGS."""
-    most = pd.Series(ratios).cummax()
+    most = np.maximum.accumulate(np.asarray(ratios))
     return float(2 ** np.interp(HALF, most, np.log2([*PHRASINGS]), right=log2(NOT_REACHED)))
 
 

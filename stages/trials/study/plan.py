@@ -87,7 +87,8 @@ class Plan:
     @cached_property
     def cells(self) -> list[Cell]:
         """All cells: one world and seed after the other, each with all variants and changes."""
-        study, cells = self.study, []
+        study = self.study
+        cells: list[Cell] = []
         for number, seed in product(range(len(study.worlds or []) or study.fresh_worlds or 1), study.seeds):
             for change, keys in study.changes.items():
                 for swept, variant in product(self._swept(change), keys.get(VARIANTS, study.variants)):
@@ -113,8 +114,8 @@ class Plan:
     def settings(self, cell: Cell) -> Settings:
         """Return the settings of a cell. Raises UserError: they are impossible, or wait for another study."""
         study = self.study
-        fixed = {key: value for key, value in study.changes[cell.change].items() if not isinstance(value, list)}
-        fixed.pop(RECORD, None)
+        keys = study.changes[cell.change]
+        fixed = {key: value for key, value in keys.items() if not isinstance(value, list) and key != RECORD}
         chosen = {choice.key: self._chosen(choice, cell) for choice in study.choose}
         for key in chosen.keys() & fixed.keys():
             if isinstance(fixed[key], str) and fixed[key].startswith(TIMES):
