@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from stages.jobs.executor import run
 from stages.jobs.job import INITS, WEIGHTS, Job
 from stages.system.errors import command
-from stages.system.files import write_json, write_metrics, write_text
+from stages.system.files import CURVES, read_table, write_json, write_metrics, write_text
 from stages.system.progress import begin_job, counted
 
 if TYPE_CHECKING:  # a stage without missing jobs does not need what loads torch
@@ -22,6 +22,8 @@ COLUMNS = ["variant", "split", "row", "seed", "init", "predicted", "correct", "p
 
 def carry_out(job: Job) -> None:
     """Evaluate a variant with a seed."""
+    import pandas as pd
+
     from stages.asking.recall import probe
     from stages.corpus.prepared import Prepared, write_table
     from stages.experiment.experiment import Experiment
@@ -38,7 +40,9 @@ def carry_out(job: Job) -> None:
     tables = {"predictions.tsv": answered[COLUMNS], **probe(experiment, prepared, answered, weights, job.seed)}
     for name, table in tables.items():
         write_table(job.folder / name, table)
-    write_text(job.folder / "curves.csv", learning_curves(pretrained, finetuned))
+    trainings = [pretrained / f"{WEIGHTS}.csv", *(finetuned / f"{init}.csv" for init in INITS)]
+    curves = pd.concat(read_table(path, CURVES) for path in trainings)
+    write_text(job.folder / "curves.csv", curves.to_csv(index=False, lineterminator="\n"))
     write_json(job.folder / "run.json", summary(job))
     dev = answered[answered.split == "dev"]
     right = {init: 100 * float(dev[dev.init == init].correct.mean()) for init in INITS}  # percent
@@ -60,16 +64,6 @@ def predictions(experiment: "Experiment", prepared: "Prepared", finetuned: Path,
     return pd.concat(tables)
 
 
-def learning_curves(pretrained: Path, finetuned: Path) -> str:
-    """Return the curves of the three trainings, one after the other, as CSV."""
-    import pandas as pd
-
-    from stages.system.files import CURVES, read_table
-
-    paths = [pretrained / f"{WEIGHTS}.csv", *(finetuned / f"{init}.csv" for init in INITS)]
-    return pd.concat(read_table(path, CURVES) for path in paths).to_csv(index=False, lineterminator="\n")
-
-
 def summary(job: Job) -> dict[str, Any]:
     """Return the figures of the pretraining, and where its weights come from."""
     pretrained, finetuned = job.inputs
@@ -87,15 +81,12 @@ def summary(job: Job) -> dict[str, Any]:
 def main() -> None:
     """Ask the selected variants of the selected recipe."""
     jobs = run("evaluate", main.__doc__)
-    by_variant: dict[str, list[dict[str, Any]]] = {}
+    by_variant: dict[str, list[dict[str, float]]] = {}
     for job in jobs:
-        by_variant.setdefault(job.variant, []).append(job.record)
-
-    def mean(of: list[dict[str, Any]], init: str) -> float:
-        return fmean(record["dev"][init] for record in of)
-
-    best = max(by_variant.values(), key=lambda of: mean(of, "pretrained"))
-    write_metrics("evaluate", scratch=mean(best, "scratch"), dev=mean(best, "pretrained"))
+        by_variant.setdefault(job.variant, []).append(job.record["dev"])
+    means = [{init: fmean(dev[init] for dev in seeds) for init in INITS} for seeds in by_variant.values()]
+    best = max(means, key=lambda mean: mean["pretrained"])
+    write_metrics("evaluate", scratch=best["scratch"], dev=best["pretrained"])
 
 
 if __name__ == "__main__":

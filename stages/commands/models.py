@@ -11,7 +11,6 @@ from typing import Any
 from stages.corpus.prepared import Prepared
 from stages.corpus.text import Vocabulary
 from stages.experiment.experiment import Experiment
-from stages.experiment.provenance import settings_of_result
 from stages.jobs.job import KINDS, RECORD, WEIGHTS
 from stages.model.gpt import GPT
 from stages.settings import ALL, COMPARED, Settings, load
@@ -77,8 +76,9 @@ def other_than(record: dict[str, Any], experiment: Experiment, prepared: Prepare
     """Return what differs today from what weights were made with; None if nothing that they depend on does."""
     then = record["settings"]
     was = {"variant": then["variant"], "recipe": {"model": then["recipe"]["model"]}}
-    now = settings_of_result(experiment.params, experiment.recipe_name, experiment.variant, ["model"], [])
-    other = other_setting(was, now, "compute", "recipe.model.dropout")  # which matters in training only
+    model, variants = experiment.recipe.model.model_dump(), experiment.params.variants
+    now = {"variant": {experiment.variant: variants[experiment.variant]}, "recipe": {"model": model}}
+    other = other_setting(was, now, "recipe.model.dropout")  # which matters in training only
     return other or (None if record["vocabulary_sha256"] == prepared.vocabulary.sha256 else "vocabulary")
 
 
