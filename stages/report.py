@@ -3,15 +3,32 @@
 `--where` only says where it lies: `make study` ends so, whether DVC had work to do or not.
 """
 
+import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from stages.reporting.folder import write_report
-from stages.settings import load
+import pandas as pd
+
+from stages.reporting import tables
+from stages.reporting.evaluations import Baseline, Evaluation, read_evaluation, report_metrics
+from stages.reporting.html import write_page
+from stages.reporting.markdown import fill, short
+from stages.reporting.plots import draw_accuracy, draw_extraction, draw_losses, draw_public, thin
+from stages.reporting.style import styled, svg
+from stages.settings import Settings, load
 from stages.system.errors import Parser, UserError, command
-from stages.system.files import write_json, write_metrics
+from stages.system.files import read_json, write_json, write_metrics
 
+TEMPLATE = Path(__file__).with_name("report.md.jinja")
+PUBLIC = "handout"  # the recipe of public runs
+SOURCE_LOSSES = Path(__file__).parents[1] / "docs" / "source_losses.tsv"  # of a vanilla model
+# Committed reports that a report links to
+OTHERS = ("quick/compared", "handout/compared", "unaided/compared", "open/all", "method")
+PREDICTIONS = ["variant", "split", "row", "seed", "init", "question", "gold", "predicted", "correct", "probability"]
+BARS = {"scratch": "scratch_dev_accuracy", "pretrained": "dev_accuracy"}  # of DVC's plot: the figure of each start
 LINE = "{:24}{:>10}{:>14}{:>10}{:>10}"
-COLUMNS = ("scratch_dev_accuracy", "dev_accuracy", "dev_accuracy_ci_low", "dev_accuracy_ci_high")  # in percent
+PRINTED = ("scratch_dev_accuracy", "dev_accuracy", "dev_accuracy_ci_low", "dev_accuracy_ci_high")  # in percent
 
 
 @command
@@ -36,7 +53,110 @@ def main() -> None:
     write_metrics("report", low=best["dev_accuracy_ci_low"], high=best["dev_accuracy_ci_high"])
     print(LINE.format("dev accuracy, %", "scratch", "pretrained", "ci_low", "ci_high"))
     for variant, figures in sorted(metrics["variants"].items(), key=lambda row: -row[1]["dev_accuracy"]):
-        print(LINE.format(variant, *(round(figures[column], 2) for column in COLUMNS)))
+        print(LINE.format(variant, *(round(figures[key], 2) for key in PRINTED)))
+
+
+@styled()
+def write_report(params: Settings, baselines: Path, evaluations: Path, target: Path) -> dict[str, Any]:
+    """Write the report of the selected recipe and variants to `target`, and return its metrics.json.
+
+    baselines: the folder of the recipe's; evaluations: that of the selection, with a folder for each variant. Without
+    the recipe's `report.show_questions` no file has questions or gold places of the data, except as models' answers.
+    Raises OSError where an input is missing, UserError where parts do not belong together; `target` then stays as it
+    was.
+    """
+    name, selection = params.recipe, params.model.variant
+    recipe, variants = params.question_recipe(name), params.selected(selection)
+    baseline = Baseline(**read_json(baselines / "baseline.json"))
+    by_name = [read_evaluation(evaluations / variant, baselines) for variant in sorted(variants)]
+    best_first = sorted(by_name, key=lambda evaluation: -evaluation.pretrained.mean)
+    metrics = report_metrics(name, selection, by_name, baseline)
+    bars = [
+        (f"{variant}, {init}", variant, init, figures[key])
+        for variant, figures in metrics["variants"].items()
+        for init, key in BARS.items()
+    ]
+    predictions = pd.concat([evaluation.predictions for evaluation in by_name], ignore_index=True)
+    if not recipe.report.show_questions:
+        predictions = predictions.assign(question="", gold="")
+    curves = pd.concat([evaluation.curves for evaluation in by_name], ignore_index=True)
+    dots = pd.read_csv(SOURCE_LOSSES, sep="\t") if name == PUBLIC and "vanilla" in variants else None
+    losses = draw_losses(curves, [evaluation.variant for evaluation in best_first], params.model.compared, dots)
+    files = {
+        "metrics.json": json.dumps(metrics, indent=2, ensure_ascii=False) + "\n",
+        "accuracy.svg": svg(draw_accuracy(best_first, baseline)),
+        "accuracy.csv": written(pd.DataFrame(bars, columns=["model", "variant", "init", "accuracy"])),
+        "loss.svg": svg(losses),
+        "curves.csv": written(thin(curves)),
+        "predictions.tsv": written(predictions[PREDICTIONS], sep="\t"),
+    }
+    facts = best_first[0].extraction.row.nunique()
+    extraction: dict[str, Any] = {}
+    if facts:
+        shares = tables.extraction_shares(best_first)
+        files["extraction.svg"] = svg(draw_extraction(shares))
+        files["extraction.csv"] = written(shares.round(6))
+        extraction = {
+            "forms": tables.forms_reached_table(shares),
+            "measures": tables.measures_of(shares),
+            "offset_facts": max(evaluation.prefix_offset.row.nunique() for evaluation in best_first),
+        }
+    public: dict[str, Any] = {}
+    if name == PUBLIC and not baseline.held_out:
+        runs = tables.public_runs()
+        seeds = tables.seeds_among(runs, best_first)
+        files["public.svg"] = svg(draw_public(runs, seeds))
+        public = {"table": tables.public_table(runs, seeds), "runs": len(runs)}
+    made = [pretraining for evaluation in by_name for pretraining in evaluation.pretrainings]
+    text = fill(
+        TEMPLATE,
+        metrics=metrics,
+        baseline=baseline,
+        recipe=recipe,
+        evaluations=best_first,
+        answers_table=tables.answers_table(best_first, baseline),
+        forms_table=tables.forms_table(best_first, baseline) if recipe.report.show_questions else "",
+        facts=facts,
+        memorised_table=tables.memorised_table(best_first),
+        kinds_table=tables.kinds_table(best_first),
+        differences=tables.differences_between(best_first, variants[0]),
+        reference=variants[0] if len(variants) > tables.ALL_PAIRS else "",
+        public=public,
+        extraction=extraction,
+        questions_table=tables.questions_table(best_first, baseline),
+        risk_table=tables.risk_table(best_first, baseline.place),
+        dots=dots is not None,
+        others=[(other.partition("/")[0], other) for other in OTHERS if other != f"{name}/{selection}"],
+        seeds=sorted(predictions.seed.unique().tolist()),
+        most_seeds=max(figures["seeds"] for figures in metrics["variants"].values()),
+        provenances=provenances(best_first),
+        alike=len({(each["commit"], each["device"], each["precision"]) for each in made}) == 1,
+        own_folder=params.sources.own.folder if recipe.data.source == "own" else "",
+    )
+    write_page(target, text, files)
+    return metrics
+
+
+def written(table: pd.DataFrame, sep: str = ",") -> str:
+    """Return a table as the text of its file."""
+    return table.to_csv(sep=sep, index=False, lineterminator="\n")
+
+
+def provenances(evaluations: Sequence[Evaluation]) -> dict[tuple[str, ...], list[str]]:
+    """Return the variants by where their runs come from: commit, device, precision, kernels and libraries.
+
+    What differs between the seeds of a variant is joined.
+    """
+    variants: dict[tuple[str, ...], list[str]] = {}
+    for evaluation in evaluations:
+        rows = []
+        for made in evaluation.pretrainings:
+            libraries = ", ".join(f"{name} {version}" for name, version in made["libraries"].items())
+            kernels = "torch's" if made["kernels"] == "torch" else "compiled"
+            rows.append((short(made["commit"]), made["device"], made["precision"], kernels, libraries))
+        origin = tuple(" + ".join(dict.fromkeys(column)) for column in zip(*rows, strict=True))
+        variants.setdefault(origin, []).append(evaluation.variant)
+    return variants
 
 
 if __name__ == "__main__":

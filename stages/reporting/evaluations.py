@@ -1,4 +1,4 @@
-"""Evaluations of variants, read and checked before anything is reported."""
+"""Evaluations of variants, read and checked before anything is reported, and metrics.json, their figures."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ ASKED_COLUMNS = {
     **ROW_COLUMNS,
     "question": str,
     "gold": str,
-    **dict.fromkeys(("letters", "rule", "reader"), str),  # the baselines' answers
+    **dict.fromkeys(("constant", "letters", "rule", "reader"), str),  # the baselines' answers
     "training_questions": int,  # how many the gold place answers
     "form": str,  # what training questions have around a name; empty if none has it
 }
@@ -38,63 +38,20 @@ PREDICTION_COLUMNS = {
     "correct": str,  # 1 or 0; empty for most tests, whose answers nobody knows
     "probability": str,
 }
-PROBES: dict[str, dict[str, type]] = {  # the tables of `asking.recall.probe`; columns without a type are whole numbers
-    "extraction": {},
-    "prefix_offset": {},
-    "origins": dict.fromkeys(("asked", "init", "origin"), str),
-}
 
 
 class Baseline(BaseModel):
     """baseline.json: the baselines and the ceiling, in percent."""
 
-    place: str
-    dev_accuracy: float  # the constant answer's
+    place: str  # the constant answer
     dev_questions: int
-    letters_accuracy: float
-    rule_accuracy: float
-    reader_accuracy: float
+    accuracy: dict[str, float]  # of the answers constant, letters, rule and reader
     ceiling: float
     held_out: int  # how many training questions stand in for the dev questions; 0: none do
 
-
-class Provenance(BaseModel):
-    """Where a result comes from."""
-
-    commit: str
-    params_sha256: str
-    device: str
-    precision: str
-    kernels: str  # torch, or the identity of the compiled ones
-    libraries: dict[str, str]
-    settings: dict[str, Any] = {}
-
-
-class Run(BaseModel):
-    """run.json of a variant."""
-
-    parameters: int
-    pretrain_loss: float  # nats a character, the mean over seeds of the last epoch's mean
-    documents_per_second: float  # one pretraining's, perhaps beside those of other seeds
-    pretrain_seconds: dict[int, float]  # by seed
-    provenance: list[Provenance]  # one for each pretraining
-
-    @staticmethod
-    def joined(runs: Sequence["Run"]) -> "Run":
-        """Join the runs of seeds; raises UserError where their settings differ."""
-        provenances = [provenance for run in runs for provenance in run.provenance]
-        for other in provenances:
-            if key := other_setting(provenances[0].settings, other.settings, "compute", "seeds"):
-                raise UserError(f"run.json: parts of one evaluation have another `{key}`; leave one of them out")
-
-        by_seed = [run for run in runs for _ in run.pretrain_seconds]
-        return Run(
-            parameters=runs[0].parameters,
-            pretrain_loss=fmean(run.pretrain_loss for run in by_seed),
-            documents_per_second=harmonic_mean([run.documents_per_second for run in by_seed]),
-            pretrain_seconds={seed: seconds for run in runs for seed, seconds in run.pretrain_seconds.items()},
-            provenance=provenances,
-        )
+    def titles(self, *names: str) -> dict[str, str]:
+        """Return what tables call these baselines, by name."""
+        return {name: f"always {self.place}" if name == "constant" else f"the {name}" for name in names}
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,21 +82,31 @@ class Answers:
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """One variant's evaluation: its tables, its run's figures and its answers.
+    """One variant's evaluation: its tables, the records of its runs and its answers.
 
     `predictions`, which has ASKED_COLUMNS, too, and `curves` keep text and figures as they are in the file.
     """
 
     variant: str
-    run: Run
+    runs: list[dict[str, Any]]  # run.json of each part, which has one seed or more (see `stages.evaluate.summary`)
     curves: pd.DataFrame
-    extraction: pd.DataFrame
+    extraction: pd.DataFrame  # the tables of `asking.probe`
     prefix_offset: pd.DataFrame
     origins: pd.DataFrame
     predictions: pd.DataFrame
     scratch: Answers  # to dev
     pretrained: Answers  # to dev
     test: Answers | None  # after pretraining; None where no answer to a test is known
+
+    @property
+    def pretrainings(self) -> list[dict[str, Any]]:
+        """Where the weights of each pretraining come from: commit, device and more."""
+        return [made for run in self.runs for made in run["provenance"]]
+
+    @property
+    def minutes(self) -> float:
+        """How long a pretraining took, perhaps beside those of other seeds: the mean."""
+        return fmean(seconds for run in self.runs for seconds in run["pretrain_seconds"].values()) / 60
 
 
 def read_evaluation(folder: Path, baselines: Path) -> Evaluation:
@@ -149,16 +116,26 @@ def read_evaluation(folder: Path, baselines: Path) -> Evaluation:
     not answered each question once.
     """
     parts = sorted(path.parent for path in folder.rglob("run.json")) or [folder]
-    run = Run.joined([Run(**read_json(part / "run.json")) for part in parts])
+    runs = [read_json(part / "run.json") for part in parts]
+    settings = [made["settings"] for run in runs for made in run["provenance"]]
+    for other in settings:
+        if key := other_setting(settings[0], other, "compute", "seeds"):
+            raise UserError(f"run.json: parts of one evaluation have another `{key}`; leave one of them out")
+
+    def joined(name: str, types: Mapping[str, type]) -> pd.DataFrame:
+        return pd.concat([read_table(part / name, types) for part in parts], ignore_index=True)
+
     questions = read_table(baselines / "questions.tsv", ASKED_COLUMNS)
-    predictions = _joined(parts, "predictions.tsv", PREDICTION_COLUMNS).merge(questions, "left", ["split", "row"])
+    predictions = joined("predictions.tsv", PREDICTION_COLUMNS).merge(questions, "left", ["split", "row"])
     marked = predictions[predictions.correct != ""].astype({"correct": int, "probability": float})
     return Evaluation(
         folder.name,
-        run,
-        _joined(parts, "curves.csv", CURVES),
-        **{name: _joined(parts, f"{name}.tsv", types) for name, types in PROBES.items()},
-        predictions=predictions,
+        runs,
+        joined("curves.csv", CURVES),
+        joined("extraction.tsv", {}),
+        joined("prefix_offset.tsv", {}),
+        joined("origins.tsv", {}),
+        predictions,
         scratch=read_answers(marked, questions, "scratch", "dev"),
         pretrained=read_answers(marked, questions, "pretrained", "dev"),
         test=read_answers(marked, questions, "pretrained", "test") if (marked.split == "test").any() else None,
@@ -189,6 +166,40 @@ def read_answers(predictions: pd.DataFrame, questions: pd.DataFrame, init: str, 
     )
 
 
-def _joined(parts: Sequence[Path], name: str, types: Mapping[str, type]) -> pd.DataFrame:
-    """Join a table of all parts."""
-    return pd.concat([read_table(part / name, types) for part in parts], ignore_index=True)
+def report_metrics(
+    recipe: str, selection: str, evaluations: Sequence[Evaluation], baseline: Baseline
+) -> dict[str, Any]:
+    """Return the content of metrics.json; `selected` has the name and the figures of the best of `evaluations`.
+
+    evaluations: by name; selection: a variant, or the name of several.
+    """
+    accuracy = baseline.accuracy
+    variants = {evaluation.variant: figures_of(evaluation, accuracy["constant"]) for evaluation in evaluations}
+    best = max(variants, key=lambda name: variants[name]["dev_accuracy"])  # the first by name among equals
+    return {
+        "recipe": recipe,
+        "variant": selection,
+        "baseline": {"dev_accuracy": accuracy["constant"]},
+        **{name: {"dev_accuracy": accuracy[name]} for name in ("letters", "rule", "reader")},
+        "selected": {"variant": best, **variants[best]},
+        "variants": variants,
+    }
+
+
+def figures_of(evaluation: Evaluation, constant: float) -> dict[str, Any]:
+    """Return a variant's figures; constant: the accuracy of the constant answer. Those of runs are means over seeds."""
+    runs, pretrained = evaluation.runs, evaluation.pretrained
+    seeds = [len(run["pretrain_seconds"]) for run in runs]
+    low, high = pretrained.interval
+    return {
+        "scratch_dev_accuracy": evaluation.scratch.mean,
+        "dev_accuracy": pretrained.mean,
+        "dev_accuracy_ci_low": low,
+        "dev_accuracy_ci_high": high,
+        "lift_over_baseline": round(pretrained.mean - constant, DIGITS),
+        **({"test_accuracy": evaluation.test.mean} if evaluation.test else {}),
+        "seeds": len(pretrained.by_seed),
+        "parameters": runs[0]["parameters"],
+        "pretrain_loss": round(fmean([run["pretrain_loss"] for run in runs], seeds), 4),
+        "documents_per_second": round(harmonic_mean([run["documents_per_second"] for run in runs], seeds), 1),
+    }

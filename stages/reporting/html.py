@@ -101,9 +101,8 @@ def join_figures(tokens: list[Token]) -> None:
     for index in reversed(range(len(tokens))):
         children = tokens[index].children
         if children and children[0].type == "image":
-            caption = (
-                tokens[index + 3].children or []
-            )  # between them: the end of a paragraph, the beginning of the next
+            # between them: the end of a paragraph, the beginning of the next
+            caption = tokens[index + 3].children or []
             meta = {"picture": children[0], "caption": caption[1:-1]}
             tokens[index - 1 : index + 5] = [Token(FIGURE, "figure", 0, meta=meta, block=True)]
 

@@ -1,18 +1,15 @@
 """The look of the reports' pictures, and their SVG text: the same input gives the same bytes."""
 
 import io
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from itertools import cycle, product
 from xml.etree.ElementTree import Element
 
 import matplotlib.style
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullLocator
 
-WIDTH = 8.6  # inches: about the width of a README's text column
 SMALL = 5.4  # inches: a phone shows a figure of this width as a whole
 
 # Okabe and Ito's palette, told apart with any colour vision; its yellow is too pale on white
@@ -50,15 +47,6 @@ def looks(names: Sequence[str], leading: Collection[str] = ()) -> dict[str, tupl
     return {name: look.get(name, (DASHES[0], PALE)) for name in names}
 
 
-def entries(axes: Axes, look: Mapping[str, tuple[str, str]]) -> tuple[list[Artist], list[str]]:
-    """Return handles and labels of a legend; all pale lines share one entry, the last."""
-    handles = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
-    pale = [name for name in handles if look[name][1] == PALE]
-    shown = [*(name for name in handles if name not in pale), *pale[:1]]
-    labels = [f"the other {len(pale)}" if name in pale and len(pale) > 1 else name for name in shown]
-    return [handles[name] for name in shown], labels
-
-
 def rows_figure(names: Sequence[str], height: float, label: str) -> tuple[Figure, Axes]:
     """Return a figure of small width, `height` in inches, with a row for each name and a labelled axis of 0 … 100 %."""
     figure = Figure(figsize=(SMALL, height), layout="constrained")
@@ -70,21 +58,6 @@ def rows_figure(names: Sequence[str], height: float, label: str) -> tuple[Figure
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x")
     return figure, axes
-
-
-def legend_columns(labels: Collection[str]) -> int:
-    """Return how many columns of these labels fit into a legend of full width."""
-    entry = 0.65 + 0.075 * max(map(len, labels))  # inches: the line's sample and gaps, then the name
-    return min(len(labels), max(1, int(WIDTH / entry)))
-
-
-def logarithmic(axes: Axes, low: float, high: float) -> None:
-    """Give the panel a logarithmic y axis with ticks that are labelled in plain numbers, for values of low … high."""
-    axes.set_yscale("log")
-    subs = (1.0, 2.0, 5.0) if high / low < 200 else (1.0,)
-    axes.yaxis.set_major_locator(LogLocator(subs=subs))
-    axes.yaxis.set_major_formatter("{x:,g}")
-    axes.yaxis.set_minor_locator(NullLocator())
 
 
 # The context to draw in; it begins from the library's defaults, so that a user's matplotlibrc changes nothing

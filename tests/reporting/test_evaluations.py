@@ -7,14 +7,13 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from stages.reporting.evaluations import PROBES, Evaluation, read_evaluation
-from stages.reporting.folder import provenances
-from stages.reporting.metrics import report_metrics
+from stages.report import provenances
+from stages.reporting.evaluations import Evaluation, read_evaluation, report_metrics
 from stages.system.errors import UserError
 from stages.system.files import write_json
 from tests.support.example import BASELINE, PROVENANCE, Correct, evaluated, write_variant
 
-TABLES = ("predictions", *PROBES)
+TABLES = ("predictions", "extraction", "prefix_offset", "origins")
 KEYS = {  # which DVC compares from commit to commit; others may be added
     "scratch_dev_accuracy", "dev_accuracy", "dev_accuracy_ci_low", "dev_accuracy_ci_high", "lift_over_baseline",
     "seeds", "parameters", "pretrain_loss", "documents_per_second",
@@ -96,9 +95,9 @@ def test_parts_are_the_whole_again(tmp_path: Path) -> None:
         tables = [getattr(evaluation, name) for evaluation in (before, after)]
         rows = [table.sort_values([*table.columns]).reset_index(drop=True) for table in tables]
         pd.testing.assert_frame_equal(*rows)
-    assert after.run.pretrain_seconds == {1: 10.0, 2: 20.0}
-    assert after.run.pretrain_loss == 0.375
-    assert after.run.documents_per_second == 4.0  # two seeds of 10 documents take 1 and 4 seconds
+    figures = report_metrics("quick", "rope", [after], BASELINE)["selected"]
+    assert (figures["pretrain_loss"], after.minutes) == (0.375, 0.25)
+    assert figures["documents_per_second"] == 4.0  # two seeds of 10 documents take 1 and 4 seconds
     joined = ("0123456789", "one + two", "float32", "compiled", "python 3.11.7, torch 2.13.0 + torch 2.14.0")
     assert provenances([after]) == {joined: ["rope"]}
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from stages.report import write_report
 from stages.reporting.evaluations import (
     ASKED_COLUMNS,
     PREDICTION_COLUMNS,
@@ -15,7 +16,6 @@ from stages.reporting.evaluations import (
     Evaluation,
     read_evaluation,
 )
-from stages.reporting.folder import write_report
 from stages.system.files import write_json
 from tests.support.tiny import SETTINGS
 
@@ -28,6 +28,7 @@ PROVENANCE: dict[str, Any] = {
     "precision": "float32",
     "kernels": "kernels-0123456789abcdef",
     "libraries": {"python": "3.11.7", "torch": "2.13.0"},
+    "settings": {},
 }
 PLACES = ("Oslo", "Bergen", "Lima", "Quito", "Cairo", "Accra", "Kyoto", "Osaka", "Turin", "Genoa")
 FACTS = 40
@@ -39,11 +40,8 @@ ORIGINS = {
 }
 BASELINE = Baseline(
     place="London",
-    dev_accuracy=10.0,
     dev_questions=10,
-    letters_accuracy=0.0,
-    rule_accuracy=40.0,
-    reader_accuracy=50.0,
+    accuracy={"constant": 10.0, "letters": 0.0, "rule": 40.0, "reader": 50.0},
     ceiling=95.8,
     held_out=0,
 )
@@ -88,6 +86,7 @@ def write_variant(
             row,
             f"Where was {person.format(row)} born?",
             place,
+            "London",
             "Rome",
             place if row % 2 == 0 and row % 10 != 2 else "Nowhere",
             place if row % 2 else "Nowhere",
@@ -96,7 +95,9 @@ def write_variant(
         )
         for row, place in ((row, PLACES[row % len(PLACES)]) for row in range(1, len(pretrained[0]) + 1))
     ]
-    questions.append(("test", 1, "Where was Tam born?", "", "Rome", "Rome", "Rome", 0, "Where was NAME born?"))
+    questions.append(
+        ("test", 1, "Where was Tam born?", "", "London", "Rome", "Rome", "Rome", 0, "Where was NAME born?")
+    )
     _write_rows(folder / "baseline" / "questions.tsv", "\t", [*ASKED_COLUMNS], questions)
     _write_rows(folder / variant / "predictions.tsv", "\t", [*PREDICTION_COLUMNS], predictions)
     curves = [
