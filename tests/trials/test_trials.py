@@ -41,8 +41,8 @@ def carried_out_fixture(folder: Path, run_in: Run, monkeypatch: pytest.MonkeyPat
     """Carry out a study in this process; its rows, the names of the jobs, and the page."""
     done = []
 
-    def complete(_: str, jobs: Sequence[Job], left: Sequence[Job], side_by_side: int, ended: Any) -> None:
-        for job in left:
+    def complete(_: str, jobs: Sequence[Job], side_by_side: int, ended: Any) -> None:
+        for job in [job for job in jobs if job.result is None]:
             complete_job(job)
             done.append(job.name)
             ended(job)
