@@ -16,9 +16,8 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 
-from stages.corpus.example import Examples
 from stages.corpus.prepared import Prepared
-from stages.experiment.experiment import Backend, Experiment, generator
+from stages.experiment.experiment import Backend, Experiment
 from stages.experiment.provenance import provenance
 from stages.model.gpt import GPT
 from stages.model.mixer import Mixer
@@ -29,7 +28,7 @@ from stages.system.lifetime import AGAIN, stop_requests
 from stages.system.progress import bar
 from stages.training.gpu import GraphTrainer
 from stages.training.phases import Phase
-from stages.training.trainer import Trainer
+from stages.training.trainer import Trainer, take_step
 
 LOOK_EVERY = 50  # steps: to look at a loss is to wait for the device
 SHORT = {"finetune_scratch": "scratch", "finetune_pretrained": "finetune"}  # a bar's title has half of 80 columns
@@ -114,12 +113,6 @@ def train(trainer: Trainer, phase: Phase, seed: int, checkpoint: Path, interval:
         if stop.requested():
             raise KeyboardInterrupt(f"stopped after step {progress.steps} of {phase.steps}{stop.reason}; {AGAIN}")
     return progress
-
-
-def take_step(trainer: Trainer, phase: Phase, seed: int, number: int, examples: Examples) -> torch.Tensor:
-    """Take step `number` of the phase on its examples; its dropout follows from seed and number alone."""
-    trainer.backend.seed(int(generator(seed, f"{phase.name} dropout", number).integers(2**63)))
-    return trainer.step(examples, phase.rate(number))
 
 
 def _check(progress: Progress, phase: Phase, title: str) -> None:

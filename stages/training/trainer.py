@@ -7,11 +7,12 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from stages.corpus.example import PAD, Examples
-from stages.experiment.experiment import Backend
+from stages.experiment.experiment import Backend, generator
 from stages.model.gpt import GPT
 from stages.model.packing import PackedBatch, split_by_length
 from stages.settings import OptimizerSettings
 from stages.training.optimizer import build_optimizers
+from stages.training.phases import Phase
 
 
 class Trainer:
@@ -100,3 +101,9 @@ def batch_loss(model: GPT, parts: Sequence[Examples]) -> Tensor:
         targets = targets[loss_indices]  # (L,)
     logits = model.head(model.hidden(inputs, packed.packing, loss_indices=loss_indices))  # (L, V)
     return F.cross_entropy(logits.float(), targets, ignore_index=PAD)
+
+
+def take_step(trainer: Trainer, phase: Phase, seed: int, number: int, examples: Examples) -> Tensor:
+    """Take step `number` of the phase on its examples; its dropout follows from seed and number alone."""
+    trainer.backend.seed(int(generator(seed, f"{phase.name} dropout", number).integers(2**63)))
+    return trainer.step(examples, phase.rate(number))

@@ -26,8 +26,9 @@ from stages.plain.training import PlainTrainer
 from stages.settings import load
 from stages.system.errors import Parser, command
 from stages.system.files import PREPARED, read_json, write_json
-from stages.training.loop import take_step, trainer_for
+from stages.training.loop import trainer_for
 from stages.training.phases import pretraining
+from stages.training.trainer import take_step
 from tests.support.tiny import padded
 
 OUTPUT = Path("reports/benchmark.json")
