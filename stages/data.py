@@ -59,7 +59,7 @@ def text(settings: Text, of_world: Synthetic) -> Source:
     elif (path / "people.py").exists():
         people = of_world.people.model_copy(update={"train": settings.people, "dev": 0, "test": 0})
         larger = generate_world(of_world.model_copy(update={"people": people}))
-        content = "".join(f"{person.page}\n" for person in larger.people)
+        content = "".join(f"{page}\n" for person in larger.people for page in person.pages)
     else:
         raise UserError(f"params.yaml: sources.text.path: {path} is a folder; name a file in UTF-8")
     return {TEXT_FILE: content.encode()}, f"a text of {len(content)} characters, {len(set(content))} different ones"

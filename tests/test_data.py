@@ -164,12 +164,14 @@ def test_a_missing_text_is_told_with_its_key(run: Run, change: ChangeParams, pat
     assert error(run(data)).startswith(f"error: params.yaml: sources.text.path: {fault}")
 
 
-def test_the_folder_of_the_generated_world_stands_for_its_pages(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("pages", [1, 3])
+def test_the_folder_of_the_generated_world_stands_for_all_its_pages(
+    pages: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
-    files, _ = data.text(Text(path="stages/sources/world", people=7), SETTINGS.sources.synthetic)
-    assert len(files["text.txt"].splitlines()) == 7
+    world = SETTINGS.sources.synthetic.model_copy(update={"pages": pages})
+    files, _ = data.text(Text(path="stages/sources/world", people=7), world)
+    assert len(files["text.txt"].splitlines()) == 7 * pages
 
 
 @pytest.mark.parametrize("stage", [finetune, evaluate, baseline, report])
