@@ -90,7 +90,7 @@ class Evaluation:
     variant: str
     runs: list[dict[str, Any]]  # run.json of each part, which has one seed or more (see `stages.evaluate.summary`)
     curves: pd.DataFrame
-    extraction: pd.DataFrame  # the tables of `asking.probe`
+    extraction: pd.DataFrame  # the tables of `asking.recall.probe`
     prefix_offset: pd.DataFrame
     origins: pd.DataFrame
     predictions: pd.DataFrame
