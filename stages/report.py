@@ -85,17 +85,17 @@ def write_report(params: Settings, baselines: Path, evaluations: Path, target: P
     files = {
         "metrics.json": json.dumps(metrics, indent=2, ensure_ascii=False) + "\n",
         "accuracy.svg": svg(draw_accuracy(best_first, baseline)),
-        "accuracy.csv": written(pd.DataFrame(bars, columns=["model", "variant", "init", "accuracy"])),
+        "accuracy.csv": file_text(pd.DataFrame(bars, columns=["model", "variant", "init", "accuracy"])),
         "loss.svg": svg(losses),
-        "curves.csv": written(thin(curves)),
-        "predictions.tsv": written(predictions[PREDICTIONS], sep="\t"),
+        "curves.csv": file_text(thin(curves)),
+        "predictions.tsv": file_text(predictions[PREDICTIONS], sep="\t"),
     }
     facts = best_first[0].extraction.row.nunique()
     extraction: dict[str, Any] = {}
     if facts:
         shares = tables.extraction_shares(best_first)
         files["extraction.svg"] = svg(draw_extraction(shares))
-        files["extraction.csv"] = written(shares.round(6))
+        files["extraction.csv"] = file_text(shares.round(6))
         extraction = {
             "forms": tables.forms_reached_table(shares),
             "measures": tables.measures_of(shares),
@@ -137,7 +137,7 @@ def write_report(params: Settings, baselines: Path, evaluations: Path, target: P
     return metrics
 
 
-def written(table: pd.DataFrame, sep: str = ",") -> str:
+def file_text(table: pd.DataFrame, sep: str = ",") -> str:
     """Return a table as the text of its file."""
     return table.to_csv(sep=sep, index=False, lineterminator="\n")
 

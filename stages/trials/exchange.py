@@ -71,7 +71,7 @@ def write_exchange(plan: Plan) -> None:
         spread=reached.max() / reached.min(),
         reached=(reached < NOT_REACHED).sum(),
         others=table(("correlation (Spearman) of", "with transfer", "with answers"), others),
-        results=results_table(means, to_half),
+        results=mixers_table(means, to_half),
         made=sorted({(short(commit), device) for commit, device in zip(rows.commit, rows.device, strict=True)}),
     )
     write_page(PAGE, text, {"figure.svg": svg(draw(means))})
@@ -83,7 +83,7 @@ def phrasings_to_half(ratios: Sequence[float]) -> float:
     return float(2 ** np.interp(HALF, most, np.log2([*PHRASINGS]), right=log2(NOT_REACHED)))
 
 
-def results_table(means: pd.DataFrame, to_half: pd.Series) -> Markdown:
+def mixers_table(means: pd.DataFrame, to_half: pd.Series) -> Markdown:
     """Return a row a mixer: stored, bits of a question by phrasings, answers by practice, phrasings to half."""
     header = ["mixer", "stored, %", "with 8 phrasings", "with practice 0.9", "bits in page form"]
     header += [f"bits of a question, {number} phrasing{'s' if number > 1 else ''}" for number in PHRASINGS]
