@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from stages import prepare
 from stages.commands import ask, sample, show
-from stages.jobs.executor import check_variants
+from stages.jobs.executor import check_jobs
 from stages.jobs.job import jobs_of
 from stages.settings import CORPUS_FILE, QUESTION_FILES, load
 from stages.system import errors
@@ -34,7 +34,7 @@ OF_BOTH = ["--recipe", "--variant", "--seed"]
 DRAWS = ["--beams", "--temperature", "--top-k", "--top-p", "--draw-seed"]
 OPTIONS = {ask: [*OF_BOTH, "--top", "--at-least"], sample: [*OF_BOTH, *DRAWS, "--prompt", "--characters"]}
 OPTIONS |= {show: ["--recipe", "--page", "--draw-seed"]}
-CHECK = SimpleNamespace(__name__="check", main=errors.command(lambda: check_variants(jobs_of("pretrain", load()))))
+CHECK = SimpleNamespace(__name__="check", main=errors.command(lambda: check_jobs(jobs_of("pretrain", load()))))
 SECONDS = 10
 BYTES = 10**9
 LONGEST_LINE = 500  # characters

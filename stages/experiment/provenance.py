@@ -1,5 +1,6 @@
 """What decides a result, and where it came from; needs no torch, which takes a second to load."""
 
+import os
 import platform
 import shutil
 import subprocess
@@ -40,8 +41,9 @@ def precision(compute: Compute, fast: bool) -> str:
 
 
 def gpu_capability() -> float | None:
-    """Return the compute capability of the first GPU that NVIDIA's driver reports; None where there is none."""
-    if not shutil.which("nvidia-smi"):
+    """Return the compute capability of the first GPU that NVIDIA's driver reports; None where torch may use none."""
+    hidden = os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1")
+    if hidden or version("torch").endswith("+cpu") or not shutil.which("nvidia-smi"):
         return None
     query = ["nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"]
     reported = subprocess.run(query, capture_output=True, text=True, check=False)

@@ -19,7 +19,7 @@ from zipfile import ZipFile
 
 from pydantic import TypeAdapter
 
-from stages.jobs.executor import Watch, carry_out_all, check_variants, complete_job
+from stages.jobs.executor import Watch, carry_out_all, check_jobs, complete_job
 from stages.jobs.job import Job
 from stages.system.errors import UserError, command, tell
 from stages.system.files import WORK, write_bytes
@@ -82,7 +82,7 @@ def main() -> None:
     out = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what anything prints is no part of the result
     job = received(sys.stdin.buffer.read())
-    check_variants([job])
+    check_jobs([job])
     complete_job(job)
     with os.fdopen(out, "wb") as stream:
         stream.write(archive(result(job)))

@@ -94,7 +94,7 @@ def complete(
         if cluster:
             from stages.jobs.cluster import complete_on_cluster  # it needs a package that others can do without
 
-            check_variants(jobs)
+            check_jobs(jobs)
             complete_on_cluster(missing, cluster, watch)
         else:
             complete_here(jobs, side_by_side, watch)
@@ -102,10 +102,20 @@ def complete(
         bar.close()
 
 
-def check_variants(jobs: Sequence[Job]) -> None:
-    """Build the model of each variant once, without memory. Raises UserError: one is faulty."""
-    from stages.model.gpt import settings_of  # it loads torch
+def check_jobs(jobs: Sequence[Job]) -> None:
+    """Build the model of each variant once, without memory, and find the GPU if the jobs are for one.
 
+    Raises UserError: a variant is faulty, or torch does not find the GPU.
+    """
+    from stages.experiment.experiment import choose_backend  # these load torch
+    from stages.model.gpt import settings_of
+
+    compute = jobs[0].params.compute
+    if jobs[0].traits[0] == "cuda" and choose_backend(compute).device.type == "cpu":
+        raise UserError(
+            f"{PARAMS}: compute.device: was '{compute.device}'; NVIDIA's driver reports a GPU, but torch finds none: "
+            "install torch for it, or set cpu"
+        )
     try:
         for job in {job.variant: job for job in jobs}.values():
             settings_of(job.variant, job.params.variants, job.params.recipe_named(job.recipe).model)
@@ -130,7 +140,7 @@ def complete_here(jobs: Sequence[Job], side_by_side: int, watch: Watch) -> None:
                 return executor.submit(_carry_out, job)
 
             try:
-                executor.submit(check_variants, jobs).result()  # there torch is loaded anyway
+                executor.submit(check_jobs, jobs).result()  # there torch is loaded anyway
                 carry_out_all(left, submit, lambda: len(shares), stop, halt, watch, lambda: sum(shares))
             except BrokenProcessPool as error:
                 if stop.requested():  # by a signal to processes that were starting

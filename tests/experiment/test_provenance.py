@@ -1,5 +1,6 @@
 """What a result names as its origin: the commit, and the traits of the device, told without torch."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -45,6 +46,30 @@ def test_traits_are_those_of_the_backend(device: str, precision: str, kernels: s
     assert (kind, form) == (backend.device.type, backend.precision)
     assert kind != "cpu" or (others == ["torch"]) == (backend.kernels == "torch")
     choose_backend(SETTINGS.compute)
+
+
+@pytest.mark.parametrize(
+    ("torch_version", "visible", "kind"),
+    [
+        ("2.13.0", None, "cuda"),
+        ("2.13.0", "0", "cuda"),
+        ("2.13.0", "", "cpu"),
+        ("2.13.0", "-1", "cpu"),
+        ("2.13.0+cpu", None, "cpu"),
+    ],
+)
+def test_a_gpu_counts_only_if_torch_may_use_it(
+    torch_version: str, visible: str | None, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    driver = tmp_path / "nvidia-smi"
+    driver.write_text("#!/bin/sh\necho 9.0\n")
+    driver.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    if visible is not None:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    monkeypatch.setattr("stages.experiment.provenance.version", lambda _: torch_version)
+    assert traits(SETTINGS.compute)[0] == kind
 
 
 @pytest.mark.parametrize("module", ["jobs.job", "pretrain", "finetune", "evaluate"])

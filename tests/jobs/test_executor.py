@@ -7,12 +7,14 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
-from stages.jobs.executor import complete, complete_job, threads
+from stages.jobs.executor import check_jobs, complete, complete_job, threads
 from stages.jobs.job import jobs_of
 from stages.settings import load
 from stages.system.errors import UserError
@@ -200,3 +202,11 @@ def test_a_job_on_which_another_process_works_is_refused(tmp_path: Path, monkeyp
     with locked(job.folder / "lock"), pytest.raises(UserError, match=message):
         complete_job(job, patience=0.0)
     assert job.result is None
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="torch finds a GPU")
+def test_a_gpu_that_torch_does_not_find_is_refused(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project)
+    job = replace(jobs_of("pretrain", load())[0], traits=("cuda", "bfloat16"))
+    with pytest.raises(UserError, match=r"compute\.device: was .* torch finds none"):
+        check_jobs([job])
