@@ -8,7 +8,7 @@ from stages.corpus.baselines import by_form, letters, rule
 from stages.corpus.prepared import AUDIT_COLUMNS, Prepared, write_table
 from stages.corpus.questions import written_forms
 from stages.corpus.text import spelled_as
-from stages.settings import load
+from stages.settings.params import load
 from stages.system.errors import Parser, command, say
 from stages.system.files import PREPARED, new_folder, read_table, write_json, write_metrics
 

@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 
 from stages.corpus.text import Vocabulary
-from stages.settings import TEXT_FILE, QuestionRecipe, Settings, load
-from stages.settings.sources import OWN_FILES, OWN_PAGES, Fetched, Synthetic, Text
+from stages.settings.params import QuestionRecipe, Settings, load
+from stages.settings.sources import OWN_FILES, OWN_PAGES, TEXT_FILE, Fetched, Synthetic, Text
 from stages.sources.download import ADVICE, obtained
 from stages.sources.own import check_lengths, notes, read_own
 from stages.sources.parsing import read_text

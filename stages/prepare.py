@@ -7,7 +7,8 @@ from stages.corpus.prepared import SPLITS, Prepared, audit, write_table
 from stages.corpus.questions import Question, hold_out
 from stages.corpus.reader import with_candidates
 from stages.corpus.text import title_lengths
-from stages.settings import CORPUS_FILE, PARAMS, QUESTION_FILES, TEXT_FILE, QuestionData, QuestionRecipe, Recipe, load
+from stages.settings.params import PARAMS, QuestionData, QuestionRecipe, Recipe, load
+from stages.settings.sources import CORPUS_FILE, QUESTION_FILES, TEXT_FILE
 from stages.sources.own import read_own
 from stages.sources.parsing import read_documents, read_questions, read_text
 from stages.system.errors import Parser, UserError, command

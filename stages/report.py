@@ -16,7 +16,7 @@ from stages.reporting.html import write_page
 from stages.reporting.markdown import fill, short
 from stages.reporting.plots import draw_accuracy, draw_extraction, draw_losses, draw_public, thin
 from stages.reporting.style import styled, svg
-from stages.settings import Settings, load
+from stages.settings.params import Settings, load
 from stages.system.errors import Parser, UserError, command
 from stages.system.files import read_json, write_json, write_metrics
 

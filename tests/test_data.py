@@ -15,7 +15,7 @@ import pytest
 from stages import baseline, data, evaluate, finetune, report
 from stages.corpus.prepared import Prepared
 from stages.corpus.text import Vocabulary
-from stages.settings import load
+from stages.settings.params import load
 from stages.settings.sources import Fetched, Text
 from stages.sources.download import ADVICE
 from stages.sources.parsing import read_documents, read_questions

@@ -16,7 +16,8 @@ from stages import prepare
 from stages.commands import ask, sample, show
 from stages.jobs.executor import check_jobs
 from stages.jobs.job import jobs_of
-from stages.settings import CORPUS_FILE, QUESTION_FILES, load
+from stages.settings.params import load
+from stages.settings.sources import CORPUS_FILE, QUESTION_FILES
 from stages.system import errors
 from stages.system.files import write_text
 from tests.support.mutations import Change, changes

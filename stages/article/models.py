@@ -20,7 +20,7 @@ from stages.corpus.prepared import Prepared
 from stages.corpus.text import MASK_CHARACTER
 from stages.experiment.experiment import Experiment
 from stages.jobs.job import WEIGHTS, Job
-from stages.settings import Settings
+from stages.settings.params import Settings
 from stages.system.errors import UserError
 from stages.trials.cells import job_of
 from stages.trials.study.plan import Plan

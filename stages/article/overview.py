@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from stages.article.sections import HANDOUT, OPEN, QUICK, REPORTS, UNAIDED, in_all, metrics
 from stages.reporting.style import GREY, INK, PRETRAINED, SCRATCH, SMALL, styled, svg
-from stages.settings import load
+from stages.settings.params import load
 from stages.system.errors import Parser, command
 from stages.system.files import write_text
 

@@ -24,7 +24,7 @@ from stages.corpus.prepared import AUDIT_COLUMNS, Prepared
 from stages.corpus.text import pages_about
 from stages.reporting.html import style_and_script
 from stages.reporting.markdown import environment, short
-from stages.settings import load
+from stages.settings.params import load
 from stages.system.errors import Parser, UserError, command
 from stages.system.files import new_folder, read_table, write_text
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from stages.corpus.phrases import WORD, Span, common_words, fences_of
 from stages.corpus.prepared import Prepared
 from stages.corpus.text import MASK_CHARACTER
-from stages.settings import Objectives
+from stages.settings.params import Objectives
 
 TRAINED_BY = {  # page forms, each with the objectives that have it
     "continuation": {"span_corruption", "causal_lm"},

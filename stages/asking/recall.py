@@ -31,7 +31,7 @@ from stages.corpus.text import Vocabulary, around, pages_about, spelled_as
 from stages.experiment.experiment import Experiment
 from stages.model.gpt import GPT
 from stages.model.likelihood import read_targets
-from stages.settings import QuestionRecipe
+from stages.settings.params import QuestionRecipe
 from stages.sources.world.people import CULTURES
 
 SEED = 2021  # of the unseen names

@@ -13,7 +13,7 @@ from stages.corpus.text import Vocabulary
 from stages.experiment.experiment import Experiment
 from stages.jobs.job import KINDS, RECORD, WEIGHTS
 from stages.model.gpt import GPT
-from stages.settings import ALL, COMPARED, Settings, load
+from stages.settings.params import ALL, COMPARED, Settings, load
 from stages.settings.section import LARGEST_SEED, other_setting
 from stages.system.errors import UserError, within
 from stages.system.files import PREPARED, read_json

@@ -8,7 +8,7 @@ from stages.corpus.objectives import Mixture
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import question_examples
 from stages.corpus.text import Vocabulary
-from stages.settings import load
+from stages.settings.params import load
 from stages.system.errors import Parser, UserError, command, say
 from stages.system.files import PREPARED
 

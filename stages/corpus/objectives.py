@@ -19,7 +19,7 @@ from stages.corpus.phrases import SPAN, WORD, Phrases, Span, common_words, fence
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import question_examples
 from stages.corpus.text import Ragged
-from stages.settings import Objectives, PhraseCloze, SpanCorruption, TitleCloze, WordCloze
+from stages.settings.params import Objectives, PhraseCloze, SpanCorruption, TitleCloze, WordCloze
 
 LARGEST_SPAN = 0.5  # share of the truncated document that is masked at most: a quarter on average, as in the assignment
 LONGEST_CONTEXT = 32  # characters left of the phrase: about the words that a question repeats

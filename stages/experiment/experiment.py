@@ -18,7 +18,8 @@ from stages.experiment.provenance import precision
 from stages.model.cpu import library
 from stages.model.cpu.processor import MULTIPLY_BFLOAT16, processor_class, processor_name
 from stages.model.gpt import GPT, settings_of
-from stages.settings import Compute, QuestionRecipe, Recipe, Section, Settings
+from stages.settings.params import Compute, QuestionRecipe, Recipe, Settings
+from stages.settings.section import Section
 from stages.system.errors import UserError, tell_once
 
 

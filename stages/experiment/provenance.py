@@ -8,7 +8,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from stages.model.cpu.processor import MULTIPLY_BFLOAT16, found_compilers, processor_class, processor_features
-from stages.settings import Compute
+from stages.settings.params import Compute
 from stages.system.files import digest
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from statistics import fmean
 from typing import Any
 
 from stages.jobs.job import KINDS, Job, code_digest, jobs_of, publish, restore
-from stages.settings import PARAMS, load
+from stages.settings.params import PARAMS, load
 from stages.system import progress
 from stages.system.errors import Parser, UserError, tell
 from stages.system.files import locked

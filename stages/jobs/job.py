@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from stages.experiment.provenance import KEY_DIGITS, traits
-from stages.settings import Settings
+from stages.settings.params import Settings
 from stages.system.errors import UserError
 from stages.system.files import PREPARED, WORK, digest, files_digest, new_folder, read_json, write_bytes, write_json
 

@@ -14,7 +14,8 @@ from torch.nn import functional as F
 from stages.model.mixer import Mixer
 from stages.model.ops import wide
 from stages.model.state import State
-from stages.settings import ModelSettings, Section
+from stages.settings.params import ModelSettings
+from stages.settings.section import Section
 
 WIDTH = 4  # inputs that the short convolution sees, the last one its own; its first weights are torch's
 CHUNK = 32  # positions solved for together: 16 to 64 take about the same time, all 128 three times as long

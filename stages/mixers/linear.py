@@ -12,7 +12,8 @@ from torch import Tensor, nn
 from stages.model.mixer import Mixer, merge_heads, split_heads
 from stages.model.ops import wide
 from stages.model.state import State
-from stages.settings import ModelSettings, Section
+from stages.settings.params import ModelSettings
+from stages.settings.section import Section
 
 CHUNK = 128  # positions whose pairs are all multiplied with each other; what is before them comes as sums
 

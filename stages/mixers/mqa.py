@@ -9,7 +9,8 @@ from stages.model.attention import attend, attend_packed, lower_triangle
 from stages.model.mixer import Mixer, merge_heads, split_heads
 from stages.model.packing import Packing
 from stages.model.state import KeyValueCache
-from stages.settings import ModelSettings, Section
+from stages.settings.params import ModelSettings
+from stages.settings.section import Section
 
 
 class MultiQuery(Mixer):

@@ -16,7 +16,8 @@ from stages.model.mixer import Backbone, merge_heads, split_heads
 from stages.model.ops import embed_positions
 from stages.model.packing import Packing
 from stages.model.state import State
-from stages.settings import Count, ModelSettings, Section
+from stages.settings.params import ModelSettings
+from stages.settings.section import Count, Section
 
 
 class PerceiverSettings(Section):

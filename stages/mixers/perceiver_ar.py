@@ -5,7 +5,8 @@ https://arxiv.org/abs/2202.07765
 """
 
 from stages.model.attention import CausalSelfAttention
-from stages.settings import Count, ModelSettings, Section
+from stages.settings.params import ModelSettings
+from stages.settings.section import Count, Section
 
 
 class PerceiverARSettings(Section):

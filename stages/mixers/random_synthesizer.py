@@ -16,7 +16,8 @@ from stages.model.attention import lower_triangle
 from stages.model.mixer import Mixer, merge_heads, split_heads
 from stages.model.ops import dropout
 from stages.model.state import ValueCache
-from stages.settings import ModelSettings, Section
+from stages.settings.params import ModelSettings
+from stages.settings.section import Section
 
 
 class RandomSynthesizer(Mixer):

@@ -8,7 +8,8 @@ from torch import Tensor, nn
 from stages.model.mixer import RecurrentMixer, recurrence
 from stages.model.ops import wide
 from stages.model.state import Hidden
-from stages.settings import ModelSettings, Section
+from stages.settings.params import ModelSettings
+from stages.settings.section import Section
 
 
 class RNN(RecurrentMixer):

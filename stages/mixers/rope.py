@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from stages.model.attention import RotaryAttention
-from stages.settings import Section
+from stages.settings.section import Section
 
 
 class RopeSettings(Section):

@@ -19,7 +19,8 @@ from stages.model.mixer import Mixer, merge_heads, split_heads
 from stages.model.ops import attend_by_position, dropout
 from stages.model.packing import Packing
 from stages.model.state import ValueCache
-from stages.settings import ModelSettings, Section
+from stages.settings.params import ModelSettings
+from stages.settings.section import Section
 
 
 class Synthesizer(Mixer):

@@ -8,7 +8,8 @@ from typing import Annotated
 from pydantic import Field
 
 from stages.model.attention import RotaryAttention
-from stages.settings import Count, ModelSettings, Section
+from stages.settings.params import ModelSettings
+from stages.settings.section import Count, Section
 
 
 class WindowSettings(Section):

@@ -13,7 +13,7 @@ from stages.model.mixer import Mixer, merge_heads, split_heads
 from stages.model.ops import Angles, attend_varlen, dropout, head_size_of
 from stages.model.packing import Packing
 from stages.model.state import KeyValueCache, WindowCache
-from stages.settings import ModelSettings
+from stages.settings.params import ModelSettings
 
 
 class CausalSelfAttention(Mixer):

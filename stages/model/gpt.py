@@ -15,7 +15,8 @@ from stages.model.mixer import Backbone, Mixer
 from stages.model.ops import LayerNorm, dropout, embed, embed_positions
 from stages.model.packing import Packing
 from stages.model.state import State
-from stages.settings import PARAMS, ModelSettings, Section, check
+from stages.settings.params import PARAMS, ModelSettings
+from stages.settings.section import Section, check
 from stages.system.errors import UserError
 
 

@@ -15,7 +15,8 @@ from torch.nn import functional as F
 from stages.model.ops import LayerNorm, dropout, wide
 from stages.model.packing import Packing
 from stages.model.state import Hidden, State
-from stages.settings import ModelSettings, Section
+from stages.settings.params import ModelSettings
+from stages.settings.section import Section
 
 
 class Mixer(nn.Module, ABC):

@@ -14,7 +14,7 @@ from stages.plain.attention import MIXERS
 from stages.plain.generation import answer
 from stages.plain.model import PlainGPT
 from stages.plain.training import Phase, train
-from stages.settings import PARAMS, QuestionRecipe, load
+from stages.settings.params import PARAMS, QuestionRecipe, load
 from stages.settings.section import LARGEST_SEED
 from stages.system.errors import Parser, UserError, command, within
 from stages.system.files import PREPARED

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from stages.plain.recurrent import RNN, WRNN, GatedDeltaNet, Linear, MinGRU
-from stages.settings import ModelSettings
+from stages.settings.params import ModelSettings
 
 
 class Attention(nn.Module):

@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from stages.corpus.example import PAD
 from stages.plain.attention import MIXERS
 from stages.plain.recurrent import RNN
-from stages.settings import ModelSettings
+from stages.settings.params import ModelSettings
 
 
 class PlainBlock(nn.Module):

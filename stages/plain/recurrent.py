@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from stages.settings import ModelSettings
+from stages.settings.params import ModelSettings
 
 
 class Recurrent(nn.Module, ABC):

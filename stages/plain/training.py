@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from stages.corpus.example import Examples
 from stages.plain.model import PlainGPT, cross_entropy
-from stages.settings import Finetune, OptimizerSettings, Pretrain
+from stages.settings.params import Finetune, OptimizerSettings, Pretrain
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from stages.corpus.questions import Form, Question, form_of
 from stages.corpus.text import Vocabulary, folded, longest_title, pages_about, possible_titles, title_lengths
-from stages.settings import QuestionRecipe
+from stages.settings.params import QuestionRecipe
 from stages.settings.sources import OWN_FILES, OWN_PAGES
 from stages.sources.parsing import SHOWN, fields, read_documents, read_lines, read_questions
 from stages.system.errors import UserError, quoted

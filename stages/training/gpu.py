@@ -19,7 +19,7 @@ from stages.corpus.example import PAD, Examples
 from stages.experiment.experiment import Backend
 from stages.model.gpt import GPT
 from stages.model.packing import Packing, split_by_length
-from stages.settings import OptimizerSettings
+from stages.settings.params import OptimizerSettings
 from stages.training.trainer import Trainer
 
 SHAPE_STEP = 32  # rows and columns are padded to a multiple of this

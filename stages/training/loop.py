@@ -21,7 +21,7 @@ from stages.experiment.experiment import Backend, Experiment
 from stages.experiment.provenance import provenance
 from stages.model.gpt import GPT
 from stages.model.mixer import Mixer
-from stages.settings import Finetune, OptimizerSettings
+from stages.settings.params import Finetune, OptimizerSettings
 from stages.system.errors import UserError, tell
 from stages.system.files import CURVES, read_json, read_table, write_bytes, write_json, write_text
 from stages.system.lifetime import AGAIN, stop_requests

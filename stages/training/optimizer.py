@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from stages.model.gpt import GPT
-from stages.settings import OptimizerSettings
+from stages.settings.params import OptimizerSettings
 
 # Muon's momentum, and its iteration's coefficients, steps and smallest norm (Jordan et al. 2024)
 MOMENTUM = 0.95

@@ -24,7 +24,7 @@ from stages.corpus.text import Ragged
 from stages.experiment.experiment import Experiment, generator
 from stages.model.gpt import GPT
 from stages.model.likelihood import read_targets
-from stages.settings import Finetune, Pretrain
+from stages.settings.params import Finetune, Pretrain
 from stages.system.errors import UserError
 
 

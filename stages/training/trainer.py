@@ -10,7 +10,7 @@ from stages.corpus.example import PAD, Examples
 from stages.experiment.experiment import Backend, generator
 from stages.model.gpt import GPT
 from stages.model.packing import PackedBatch, split_by_length
-from stages.settings import OptimizerSettings
+from stages.settings.params import OptimizerSettings
 from stages.training.optimizer import build_optimizers
 from stages.training.phases import Phase
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from stages.jobs.executor import complete, threads
 from stages.jobs.job import ROW_FILE, Job
-from stages.settings import load
+from stages.settings.params import load
 from stages.system.errors import Parser, command
 from stages.system.files import read_json
 from stages.trials.cells import in_turns, job_of

@@ -7,7 +7,7 @@ from stages.data import obtain
 from stages.experiment.provenance import KEY_DIGITS, traits
 from stages.jobs.job import Job, code_digest
 from stages.prepare import prepare
-from stages.settings import QuestionRecipe, Settings
+from stages.settings.params import QuestionRecipe, Settings
 from stages.sources.pairs import SOME, draw_pairs, people_for, prepared_pairs
 from stages.system.files import WORK, digest, new_folder
 from stages.trials.study.plan import Plan

@@ -15,7 +15,7 @@ from scipy import stats  # type: ignore[import-untyped]
 from stages.reporting.html import write_page
 from stages.reporting.markdown import Markdown, fill, short, table
 from stages.reporting.style import BLUE, GREY, INK, SMALL, looks, styled, svg
-from stages.settings import load
+from stages.settings.params import load
 from stages.system.errors import Parser, command
 from stages.trials.study.plan import Plan
 

@@ -24,7 +24,7 @@ from stages.corpus.objectives import Mixture, corrupt
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
 from stages.corpus.text import Ragged, pages_about
-from stages.settings import Objectives, PhraseCloze
+from stages.settings.params import Objectives, PhraseCloze
 from tests.support.tiny import SETTINGS
 from tests.support.toy import OBJECTIVES
 

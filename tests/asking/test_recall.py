@@ -30,7 +30,7 @@ from stages.corpus.prepared import Prepared, write_table
 from stages.corpus.questions import Form, Question
 from stages.corpus.text import Vocabulary
 from stages.experiment.experiment import Experiment
-from stages.settings import load
+from stages.settings.params import load
 from stages.system.files import read_table, write_bytes
 from tests.support.project import save_prepared, write_params
 from tests.support.tiny import BIRTHPLACES, MODEL, VARIANTS, loud, tiny_model, tiny_prepared

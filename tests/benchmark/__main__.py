@@ -23,7 +23,7 @@ from stages.plain.attention import MIXERS
 from stages.plain.generation import answer
 from stages.plain.model import PlainGPT
 from stages.plain.training import PlainTrainer
-from stages.settings import load
+from stages.settings.params import load
 from stages.system.errors import Parser, command
 from stages.system.files import PREPARED, read_json, write_json
 from stages.training.loop import trainer_for

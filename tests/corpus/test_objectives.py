@@ -15,7 +15,7 @@ from stages.corpus.phrases import Phrases, capitalised_phrases, common_words
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
 from stages.corpus.text import PAD_CHARACTER, Ragged, Vocabulary, title_lengths
-from stages.settings import Objectives
+from stages.settings.params import Objectives
 from tests.support.tiny import DOCUMENTS, HANDOUT, TITLE_CLOZE, WORD_CLOZE, spans
 
 SIGNIFICANT = 1e-3  # seeds are fixed: a right distribution passes always, or never

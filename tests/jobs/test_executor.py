@@ -16,7 +16,7 @@ import torch
 
 from stages.jobs.executor import check_jobs, complete, complete_job, threads
 from stages.jobs.job import jobs_of
-from stages.settings import load
+from stages.settings.params import load
 from stages.system.errors import UserError
 from stages.system.files import locked
 from tests.support.lives import RECIPE, SEEDS, VARIANT, new_project, results, run, unfinished

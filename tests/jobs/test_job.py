@@ -9,7 +9,7 @@ import pytest
 
 from stages.jobs import job as jobs
 from stages.jobs.job import KINDS, RECORD, Job, jobs_of, publish
-from stages.settings import load
+from stages.settings.params import load
 from stages.system.errors import UserError
 from stages.system.files import read_json, write_text
 from tests.support.project import copy_stages, save_prepared, write_params

@@ -5,7 +5,7 @@ import torch
 from torch import Tensor, nn
 
 from stages.mixers.linear import CHUNK, Linear, feature
-from stages.settings import Section
+from stages.settings.section import Section
 from tests.support.tiny import MODEL
 
 LENGTHS = [1, CHUNK - 1, CHUNK, CHUNK + 1, 300]

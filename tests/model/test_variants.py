@@ -13,7 +13,7 @@ from stages.corpus.example import Examples
 from stages.model.gpt import GPT, settings_of
 from stages.plain.attention import MIXERS
 from stages.plain.model import cross_entropy
-from stages.settings import ModelSettings
+from stages.settings.params import ModelSettings
 from stages.system.errors import UserError
 from stages.training.trainer import batch_loss
 from tests.support.tiny import (

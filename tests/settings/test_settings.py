@@ -13,7 +13,7 @@ import yaml
 from dvc.utils.hydra import apply_overrides
 from dvc.utils.serialize import parse_yaml
 
-from stages.settings import load
+from stages.settings.params import load
 from stages.settings.section import other_setting, read_yaml
 from stages.system.errors import UserError
 from tests.support.project import GONE, write_params

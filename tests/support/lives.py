@@ -14,7 +14,7 @@ from typing import Any
 import stages
 from stages.jobs.executor import complete_job
 from stages.jobs.job import jobs_of
-from stages.settings import load
+from stages.settings.params import load
 from tests.support.project import copy_stages, save_prepared, write_params
 from tests.support.tiny import VARIANTS
 

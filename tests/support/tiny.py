@@ -17,7 +17,7 @@ from stages.model.gpt import GPT, settings_of
 from stages.model.packing import Packing, Part
 from stages.plain.attention import MIXERS
 from stages.plain.model import PlainGPT
-from stages.settings import ModelSettings, Recipe, SpanCorruption, TitleCloze, WordCloze, load
+from stages.settings.params import ModelSettings, Recipe, SpanCorruption, TitleCloze, WordCloze, load
 
 ROOT = Path(__file__).parents[2]
 # What its reader selected last is nothing to the tests

@@ -10,7 +10,7 @@ from stages.corpus.example import PAD, Examples
 from stages.corpus.prepared import Prepared
 from stages.corpus.text import pages_about
 from stages.model.gpt import GPT
-from stages.settings import Objectives, QuestionRecipe
+from stages.settings.params import Objectives, QuestionRecipe
 from tests.support.tiny import BIRTHPLACES, DOCUMENTS, HANDOUT, MODEL, SETTINGS, SPLITS, tiny_model
 
 ALPHABET = "Abc. ABCDEFGHIJKLMNOPQRSTUVWXYZ abcdefghijklmnopqrstuvwxyz ?"

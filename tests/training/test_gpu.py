@@ -18,7 +18,7 @@ from stages.corpus.example import Examples
 from stages.corpus.questions import prompt
 from stages.experiment.experiment import Backend
 from stages.model.packing import split_by_length
-from stages.settings import OptimizerSettings
+from stages.settings.params import OptimizerSettings
 from stages.training import gpu as gpu_training
 from stages.training.gpu import GraphTrainer, fixed_shapes, padded_loss
 from stages.training.loop import trainer_for

@@ -14,7 +14,7 @@ from torch import Tensor
 from stages.corpus.example import Examples
 from stages.corpus.objectives import span_corruption
 from stages.experiment.experiment import Backend
-from stages.settings import Pretrain, Schedule
+from stages.settings.params import Pretrain, Schedule
 from stages.system.errors import UserError
 from stages.training.loop import load_checkpoint, move_positions, train, trainer_for
 from stages.training.phases import Phase

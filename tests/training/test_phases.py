@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from stages.experiment.experiment import Experiment
-from stages.settings import Finetune, Pretrain, Schedule
+from stages.settings.params import Finetune, Pretrain, Schedule
 from stages.training.phases import Phase, epochs, finetuning, pretraining
 from tests.support.tiny import HANDOUT, QUESTIONS, SETTINGS
 from tests.support.toy import toy_prepared

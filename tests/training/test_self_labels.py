@@ -15,7 +15,7 @@ from stages.corpus.objectives import TitleClozeDrawer
 from stages.jobs.executor import complete_job
 from stages.jobs.job import data_digest, jobs_of
 from stages.model.likelihood import read_targets
-from stages.settings import load
+from stages.settings.params import load
 from stages.system.files import read_json
 from stages.training import phases
 from tests.support.project import save_prepared, small, write_params

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from stages.experiment.experiment import Backend
-from stages.settings import OptimizerSettings
+from stages.settings.params import OptimizerSettings
 from stages.training.optimizer import COEFFICIENTS, AdamW, Muon, orthogonalised
 from stages.training.trainer import Trainer
 from tests.support.tiny import BFLOAT16, FLOAT32, HANDOUT, VARIANTS, loud, tiny_model

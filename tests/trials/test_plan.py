@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from stages.settings import QuestionRecipe, Settings
+from stages.settings.params import QuestionRecipe, Settings
 from stages.system.errors import UserError
 from stages.trials.study.plan import FOLDER, Plan, studies
 from stages.trials.study.row import Cell, Row, add_row

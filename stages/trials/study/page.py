@@ -14,7 +14,7 @@ from stages.reporting.html import write_page
 from stages.reporting.markdown import Markdown, fill, p_value, short, table
 from stages.reporting.statistics import Difference, compare_trainings
 from stages.reporting.style import BLUE, INK, ORANGE, SMALL, looks, rows_figure, styled, svg
-from stages.settings import load
+from stages.settings.params import load
 from stages.settings.section import written
 from stages.system.errors import Parser, UserError, command
 from stages.trials.study.groups import (

@@ -11,8 +11,8 @@ from typing import Any
 
 from pydantic import Field
 
-from stages.settings import Count, Section, Settings, check
-from stages.settings.section import LARGEST_SEED, Name, Seed, Some, read_yaml
+from stages.settings.params import Settings
+from stages.settings.section import LARGEST_SEED, Count, Name, Section, Seed, Some, check, read_yaml
 from stages.system.errors import UserError
 from stages.system.files import digest
 from stages.trials.study.row import MEASURES, Cell, MeasureName, Row, read_rows
