@@ -21,7 +21,7 @@ EDGE = "\n"  # before and after a name
 LONGEST_GRAM = 3  # characters
 SMOOTHING = 1.0  # added to each count (Laplace)
 BLOCK = 256  # names whose scores are in memory at once
-LEAST_SHARE = 0.05  # of the training questions that a form has, for readers of its own: twenty forms at most
+LEAST_FORM_SHARE = 0.05  # of the training questions that a form has, for readers of its own: twenty forms at most
 
 
 def by_form(prepared: Prepared) -> dict[str, Prepared]:
@@ -32,7 +32,7 @@ def by_form(prepared: Prepared) -> dict[str, Prepared]:
     train = prepared.of_split("train")
     forms = np.array(written_forms(train), str)
     counts = Counter(forms[forms != ""].tolist())
-    common = [form for form, count in counts.items() if count >= LEAST_SHARE * len(train)]
+    common = [form for form, count in counts.items() if count >= LEAST_FORM_SHARE * len(train)]
     if len(counts) < 2:
         return {}
     return {form: with_candidates(replace(prepared, table=train[forms == form])) for form in common}

@@ -44,7 +44,7 @@ Answered = Sequence[tuple[int, str, Counter[str]]]
 LabelledSpans = tuple[np.ndarray, np.ndarray]
 
 
-class Spans:
+class SpanFinder:
     """Cuts texts into pieces, and finds and describes their spans.
 
     Pieces are signs, and runs of letters, digits and the marks that belong to them. Inside of words pieces end before
@@ -184,15 +184,17 @@ class Reader:
     def __init__(self, prepared: Prepared, answers: Answered) -> None:
         self.prepared, self.answered = prepared, answers
         texts = [(prepared.documents[row][prepared.start(row) :], answer) for row, answer, _ in answers]
-        self.spans = Spans(prepared.vocabulary, texts)
-        self.of_all = Logit.fitted(self._marked(row, answer, *self._described(row)) for row, answer, _ in answers)
+        self.spans = SpanFinder(prepared.vocabulary, texts)
+        self.of_all = ConditionalLogit.fitted(
+            self._marked(row, answer, *self._described(row)) for row, answer, _ in answers
+        )
 
         self.kept = Ragged.gather((self._likeliest(row).tolist() for row in self._rows("spans")), SPAN)
         self.pages = Counter[str]()  # that keep a text
         for row in range(len(self.kept)):
             self.pages.update({*self._texts(row, self.kept[row])})
         self.answers = Counter(map(folded, prepared.of_split("train").place))
-        self.of_kept = Logit.fitted(
+        self.of_kept = ConditionalLogit.fitted(
             self._marked(row, answer, self.kept[row], self._counted(row, about)) for row, answer, about in answers
         )
 
@@ -247,14 +249,14 @@ class Reader:
 
 
 @dataclass(frozen=True)
-class Logit:
+class ConditionalLogit:
     """A conditional logit: the score of each span of a page is the sum of its features' coefficients."""
 
     features: np.ndarray  # (features,) sorted
     coefficients: np.ndarray  # (features + 1,), the last one, 0, of all features that are not known
 
     @classmethod
-    def fitted(cls, pages: Iterable[LabelledSpans]) -> "Logit":
+    def fitted(cls, pages: Iterable[LabelledSpans]) -> "ConditionalLogit":
         """Find the coefficients that make answers likeliest among their pages' spans; other pages tell nothing."""
         learned_from: list[LabelledSpans] = []
         left = MOST_SPANS

@@ -39,7 +39,7 @@ class GPT(nn.Module):
         self.blocks = build(variant, model, mixer_settings)
         needs_positions = self.blocks.needs_positions
         self.positions = nn.Parameter(torch.zeros(model.context, model.width)) if needs_positions else None
-        self.dropout_rate = model.dropout
+        self.dropout = model.dropout
         self.norm = LayerNorm(model.width)
         self.head = nn.Linear(model.width, vocabulary_size, bias=False)
         self.apply(_initialise)
@@ -63,7 +63,7 @@ class GPT(nn.Module):
                 x = x + embed_positions(self.positions, packing)
             else:
                 x = x + self.positions[states[0].next_positions(packing.parts[0].width).flatten()]
-        x = dropout(x, self.dropout_rate if self.training else 0.0)
+        x = dropout(x, self.dropout if self.training else 0.0)
         x = self.blocks(x, packing, states, loss_indices)
         return self.norm(x)
 

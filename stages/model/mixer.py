@@ -118,7 +118,7 @@ class Block(nn.Module):
         super().__init__()
         self.norm_mixer = LayerNorm(model.width)
         self.mixer = mixer
-        self.dropout_rate = model.dropout
+        self.dropout = model.dropout
         self.has_mlp = expansion > 0
         if self.has_mlp:
             self.norm_mlp = LayerNorm(model.width)
@@ -137,7 +137,7 @@ class Block(nn.Module):
         """x + mixed, then the MLP: what follows the mixer. x, mixed: (N, C); only `loss_indices` go on, or all."""
         if loss_indices is not None:  # from here on no character sees another: the rest is not needed
             x, mixed = x[loss_indices], mixed[loss_indices]
-        dropout_rate = self.dropout_rate if self.training else 0.0
+        dropout_rate = self.dropout if self.training else 0.0
         x = x + dropout(mixed, dropout_rate)
         if not self.has_mlp:
             return x

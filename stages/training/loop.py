@@ -30,7 +30,7 @@ from stages.training.gpu import GraphTrainer
 from stages.training.phases import Phase
 from stages.training.trainer import Trainer, take_step
 
-LOOK_EVERY = 50  # steps: to look at a loss is to wait for the device
+LOOK_STEPS = 50  # steps: to look at a loss is to wait for the device
 SHORT = {"finetune_scratch": "scratch", "finetune_pretrained": "finetune"}  # a bar's title has half of 80 columns
 
 
@@ -92,12 +92,12 @@ def train(trainer: Trainer, phase: Phase, seed: int, checkpoint: Path, interval:
         while True:
             ends = progress.steps == phase.steps or stop.requested()
             saves = ends or (bool(fresh) and time.monotonic() - saved >= interval)
-            if fresh and (saves or len(fresh) == LOOK_EVERY):
+            if fresh and (saves or len(fresh) == LOOK_STEPS):
                 losses = torch.stack(fresh).cpu().numpy()
                 progress.losses[progress.steps - len(fresh) : progress.steps] = losses
                 fresh.clear()
                 _check(progress, phase, title)
-                shown.note(loss=f"{progress.losses[: progress.steps][-LOOK_EVERY:].mean():.3f}")
+                shown.note(loss=f"{progress.losses[: progress.steps][-LOOK_STEPS:].mean():.3f}")
             if saves:
                 progress.seconds = time.monotonic() - started
                 save_checkpoint(checkpoint, trainer, progress)

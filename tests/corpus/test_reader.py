@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
-from stages.corpus.reader import MOST_CANDIDATES, PENALTY, Logit, with_candidates
+from stages.corpus.reader import MOST_CANDIDATES, PENALTY, ConditionalLogit, with_candidates
 
 PLACES = ["Vell", "Ilm", "Urr", "Oss", "Kip", "Brod"]
 SCHOOLS = ["Tarn", "Nebb", "Pell", "Quor", "Sool", "Womm"]
@@ -126,6 +126,6 @@ def test_all_facts_of_a_page_are_as_likely_if_each_is_asked_for_a_date_among_the
 def test_the_coefficients_are_those_of_the_penalised_likelihood(pages: int) -> None:
     """The answer among two spans, each with a feature of its own, gets x and the other -x: the derivative of
     n ln(1 + exp(-2x)) + penalty x² is 0 there."""
-    logit = Logit.fitted([(np.array([[7], [5]]), np.array([True, False]))] * pages)
+    logit = ConditionalLogit.fitted([(np.array([[7], [5]]), np.array([True, False]))] * pages)
     x = brentq(lambda x: pages / (1 + np.exp(2 * x)) - PENALTY * x, 0, 50)
     assert logit.scores(np.array([[7], [5], [6]])) == pytest.approx([x, -x, 0], rel=1e-3)

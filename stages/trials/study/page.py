@@ -28,7 +28,7 @@ from stages.trials.study.groups import (
     varying,
 )
 from stages.trials.study.plan import Plan, studies
-from stages.trials.study.row import MEASURES, REPORTS, Measure, Row
+from stages.trials.study.row import MEASURES, TRIAL_REPORTS, Measure, Row
 
 TEMPLATE = Path(__file__).with_name("study.md.jinja")
 MOST_GROUPS = 40  # that a figure has rows for
@@ -75,7 +75,7 @@ def write_study(plan: Plan) -> Path:
         ended=len(rows),
         old=len(old),
     )
-    folder = REPORTS / plan.name / "page"
+    folder = TRIAL_REPORTS / plan.name / "page"
     write_page(folder, text, {"figure.svg": svg(figure)} if figure else {})
     return folder / "report.md"
 

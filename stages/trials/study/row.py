@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict
 from stages.system.files import WORK, locked, write_text
 
 PATIENCE = 60.0  # seconds: another process may add a row
-REPORTS = Path("reports/trials")  # <study>/rows.csv, and the page
+TRIAL_REPORTS = Path("reports/trials")  # <study>/rows.csv, and the page
 
 
 class Cell(BaseModel):
@@ -70,7 +70,7 @@ class Row(Cell):
 
 def read_rows(study: str) -> list[Row]:
     """Return the rows of a study; none where it has no file."""
-    path = REPORTS / study / "rows.csv"
+    path = TRIAL_REPORTS / study / "rows.csv"
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     return [Row.model_validate(row) for row in csv.DictReader(lines)]
 
@@ -84,7 +84,7 @@ def add_row(study: str, row: Row) -> None:
 def write_rows(study: str, rows: Iterable[Row]) -> None:
     """Write the file of a study's rows."""
     table = pd.DataFrame([row.model_dump() for row in rows], columns=[*Row.model_fields])
-    write_text(REPORTS / study / "rows.csv", table.to_csv(index=False, lineterminator="\n", na_rep="nan"))
+    write_text(TRIAL_REPORTS / study / "rows.csv", table.to_csv(index=False, lineterminator="\n", na_rep="nan"))
 
 
 @dataclass(frozen=True)
