@@ -1,4 +1,4 @@
-"""The study: a module for each stage of its pipeline, the studies beside it, and the packages that they share."""
+"""The pipeline: a module for each stage, the studies beside it, and the packages that they share."""
 
 import os
 import signal

@@ -182,7 +182,7 @@ def train_to(
         ended = train(trainer, phase, seed, checkpoint, interval, title)
 
         curve = _curve(experiment.variant, phase, ended.losses, seed)
-        counts = {"seconds": ended.seconds, "examples": phase.rows * phase.epochs, "characters": ended.characters}
+        counts = {"seconds": ended.seconds, "examples": phase.row_count * phase.epochs, "characters": ended.characters}
         if continues and first_weights:
             before = read_json(first_weights.with_suffix(".json"))
             earlier = read_table(first_weights.with_suffix(".csv"), CURVES).astype(curve.dtypes)

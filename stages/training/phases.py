@@ -35,7 +35,7 @@ class Phase:
     name: str  # names the random draws and the curve: pretrain, finetune_scratch or finetune_pretrained
     key: str  # where its settings stand in params.yaml, for errors
     draw: Callable[[np.ndarray, np.random.Generator], Examples]  # rows (B,) → their examples
-    rows: int  # how many there are
+    row_count: int  # how many there are
     epochs: int
     settings: Pretrain | Finetune  # its section of the recipe
     context: int  # characters
@@ -45,13 +45,13 @@ class Phase:
             given = "warmup_share" if self.settings.schedule.warmup_tokens is None else "warmup_tokens"
             raise UserError(
                 f"params.yaml: {self.key}.schedule.{given}: the warm-up has {self.warmup_tokens:.0f} tokens; allowed: "
-                f"less than the {self.decay_tokens:.0f} until the lowest rate ({self.rows} x {self.context} an epoch)"
+                f"less than {self.decay_tokens:.0f}, until the lowest rate ({self.row_count} x {self.context} an epoch)"
             )
 
     @property
     def steps_per_epoch(self) -> int:
         """Batches that hold every row once."""
-        return ceil(self.rows / self.settings.batch_size)
+        return ceil(self.row_count / self.settings.batch_size)
 
     @property
     def steps(self) -> int:
@@ -61,13 +61,13 @@ class Phase:
     def warmup_tokens(self) -> float:
         """Tokens after which the learning rate is at its peak."""
         if self.settings.schedule.warmup_share is not None:
-            return self.settings.schedule.warmup_share * self.epochs * self.rows * self.context
+            return self.settings.schedule.warmup_share * self.epochs * self.row_count * self.context
         return self.settings.schedule.warmup_tokens or 0
 
     @property
     def decay_tokens(self) -> float:
         """Tokens after which the learning rate is at its minimum."""
-        return (self.settings.schedule.decay_epochs or self.epochs) * self.rows * self.context
+        return (self.settings.schedule.decay_epochs or self.epochs) * self.row_count * self.context
 
     def rate(self, step: int) -> float:
         """Return the learning rate of a step (from 0): that after the tokens of all steps before it, PAD counted.
@@ -85,12 +85,12 @@ class Phase:
     def _tokens(self, steps: int) -> int:
         """Count the tokens of the first steps."""
         epochs, batches = divmod(steps, self.steps_per_epoch)
-        return (epochs * self.rows + batches * self.settings.batch_size) * (self.context - 1)
+        return (epochs * self.row_count + batches * self.settings.batch_size) * (self.context - 1)
 
     def rows_of_step(self, seed: int, step: int) -> np.ndarray:
         """Return the rows of a step, (≤ batch_size,); each epoch is a new shuffle, its last batch may be short."""
         epoch, batch = divmod(step, self.steps_per_epoch)
-        order = _shuffled(self.rows, seed, epoch) if self.settings.shuffled else np.arange(self.rows)
+        order = _shuffled(self.row_count, seed, epoch) if self.settings.shuffled else np.arange(self.row_count)
         return order[batch * self.settings.batch_size : (batch + 1) * self.settings.batch_size]
 
     def examples(self, seed: int, step: int) -> Examples:

@@ -48,7 +48,7 @@ def print_plan(plan: Plan, missing: Sequence[Cell]) -> None:
     waits = None
     for cell in plan.cells:
         try:
-            plan.settings(cell)
+            plan.params_of(cell)
         except WaitsError as error:
             waits = error
     for cell in missing:

@@ -21,7 +21,7 @@ def in_turns(plan: Plan, cells: list[Cell]) -> list[Cell]:
     seen: dict[str, int] = {}
     turns = {}
     for cell in cells:
-        params = plan.settings(cell)
+        params = plan.params_of(cell)
         recipe = params.recipe_named(plan.study.recipe)
         shared = digest([recipe.pretrain.model_dump(), recipe.model.model_dump(), cell.variant, cell.world, cell.seed])
         turns[cell] = seen[shared] = seen.get(shared, 0) + 1
@@ -30,7 +30,7 @@ def in_turns(plan: Plan, cells: list[Cell]) -> list[Cell]:
 
 def job_of(plan: Plan, cell: Cell) -> Job:
     """Return the job of a cell; its data are made where they are not there."""
-    params, name = plan.settings(cell), plan.study.recipe
+    params, name = plan.params_of(cell), plan.study.recipe
     stage = "trial" if isinstance(params.recipe_named(name), QuestionRecipe) else "pretrain_trial"
     data = data_of(params, name, cell.variant)
     return Job(stage, params, name, cell.variant, cell.seed, data, tuple(traits(params.compute)))

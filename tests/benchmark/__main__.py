@@ -48,7 +48,7 @@ class Workload:
         self.backend, self.phase = experiment.backend, pretraining(experiment, prepared)
         self.device = self.backend.device
         # the first epoch's but for the last one, whose batch may be short
-        self.steps = range(max(1, self.phase.rows // self.phase.settings.batch_size))
+        self.steps = range(max(1, self.phase.row_count // self.phase.settings.batch_size))
 
     def model(self) -> GPT:
         """A new model."""

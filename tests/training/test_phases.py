@@ -20,17 +20,17 @@ def experiment(change: dict[str, Any]) -> Experiment:
 
 
 def seen(phase: Phase) -> list[str]:
-    examples = phase.draw(np.arange(phase.rows), np.random.default_rng(0))
+    examples = phase.draw(np.arange(phase.row_count), np.random.default_rng(0))
     return [toy_prepared().vocabulary.decode(row).rstrip("□⁇") for row in examples.inputs]
 
 
 def test_characters_beyond_ascii_and_the_last_question_are_lost() -> None:
     phase = finetuning(experiment({"finetune.starter_code": True}), toy_prepared(), "pretrained")
-    assert phase.rows == len(QUESTIONS) - 1
+    assert phase.row_count == len(QUESTIONS) - 1
     assert "Where was Zo Ark born?⁇Brod" in seen(phase)
 
     usual = finetuning(experiment({}), toy_prepared(), "pretrained")
-    assert usual.rows == len(QUESTIONS) and "Where was Zoé Ark born?⁇Brod" in seen(usual)
+    assert usual.row_count == len(QUESTIONS) and "Where was Zoé Ark born?⁇Brod" in seen(usual)
 
 
 def test_unshuffled_examples_come_in_the_order_of_the_file() -> None:

@@ -49,7 +49,7 @@ def test_lists_make_the_product_of_their_values_for_each_variant_seed_and_world(
     assert plan.cells[0].world == "7" and plan.cells[-1].world == "8"
     seen = set()
     for cell in plan.cells:
-        params = plan.settings(cell)
+        params = plan.params_of(cell)
         recipe = params.recipes["quick"]
         assert (recipe.seeds, params.sources.synthetic.seed) == ([cell.seed], int(cell.world))
         assert recipe.optimizer.matrices == ("adamw" if cell.change == "swept" else "muon")
@@ -83,18 +83,18 @@ def test_a_change_names_any_setting_and_leaves_the_others(
 ) -> None:
     plan = written(changes={"changed": change, "plain": {}}, variants=["rope"])
     changed, plain = plan.cells
-    assert read(plan.settings(changed)) and not read(plan.settings(plain))
-    assert plan.settings(plain) == SETTINGS.changed({"recipes.quick.seeds": [1]})
+    assert read(plan.params_of(changed)) and not read(plan.params_of(plain))
+    assert plan.params_of(plain) == SETTINGS.changed({"recipes.quick.seeds": [1]})
     assert plan.digest(changed) != plan.digest(plain)
 
 
 def test_settings_are_of_all_trainings_but_where_a_change_has_another(written: Written) -> None:
     changes = {"none": {}, "other": {"pretrain.epochs": 9}, "swept": {"pretrain.epochs": [7, 8]}}
     plan = written(settings={"pretrain.epochs": 3}, changes=changes, variants=["rope"])
-    assert [quick(plan.settings(cell)).pretrain.epochs for cell in plan.cells] == [3, 9, 7, 8]
+    assert [quick(plan.params_of(cell)).pretrain.epochs for cell in plan.cells] == [3, 9, 7, 8]
     in_part = {"pretrain.objectives.span_corruption.shortest_document": 5}
     plan_of_parts = written(settings={"pretrain.objectives": OTHER_OBJECTIVES}, changes={"a": in_part, "b": {}})
-    lengths = [quick(plan_of_parts.settings(cell)).pretrain.objectives.span_corruption for cell in plan_of_parts.cells]
+    lengths = [quick(plan_of_parts.params_of(cell)).pretrain.objectives.span_corruption for cell in plan_of_parts.cells]
     assert [spans and spans.shortest_document for spans in lengths[:: len(lengths) - 1]] == [5, 9]
     with_key = written(changes={"a": {"pretrain.epochs": 3}}, variants=["rope"])
     assert with_key.digest(with_key.cells[0]) == plan.digest(plan.cells[0])
@@ -140,12 +140,12 @@ def test_another_study_chooses_a_value_for_each_variant(written: Written, enough
     plan = written(choose=[choice], changes={"twice": {"pretrain.learning_rate": "times 2"}, "plain": {}})
     waiting = "choose.pretrain.learning_rate waits for study rates; run: python -m stages.trials rates"
     with pytest.raises(UserError, match=waiting):
-        plan.settings(plan.cells[0])
+        plan.params_of(plan.cells[0])
     for cell in rates.cells:
         more = (cell.values["pretrain.learning_rate"] == 0.01) == (cell.variant == "rope")
         add_row("rates", row_of(cell, right=6 if more else 4, characters=2000 if more else 1000))
     plan = Plan("mine", SETTINGS)
-    by_name = {(cell.change, cell.variant): plan.settings(cell).recipes["quick"].pretrain for cell in plan.cells}
+    by_name = {(cell.change, cell.variant): plan.params_of(cell).recipes["quick"].pretrain for cell in plan.cells}
     assert by_name["plain", "rope"].learning_rate == chosen
     assert by_name["plain", "vanilla"].learning_rate == (0.001 if enough is None else 0.01)
     assert by_name["twice", "rope"].learning_rate == 2 * chosen
@@ -178,7 +178,7 @@ def test_a_mistake_is_one_line_that_names_the_file_and_the_key(
 ) -> None:
     def read() -> None:
         plan = written(**content)
-        plan.settings(plan.cells[0])
+        plan.params_of(plan.cells[0])
 
     with pytest.raises(UserError, match=message) as caught:
         read()
@@ -200,5 +200,5 @@ def test_every_committed_study_is_valid(name: str) -> None:
     plan = Plan(name, SETTINGS)
     if all(Plan(choice.of, SETTINGS).rows for choice in plan.study.choose):  # else it waits for them
         for cell in plan.cells[:: max(1, len(plan.cells) // 30)]:
-            plan.settings(cell)
+            plan.params_of(cell)
     assert plan.rows or plan.missing()

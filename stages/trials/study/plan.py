@@ -111,7 +111,7 @@ class Plan:
         for values in product(*lists.values()):
             yield json.dumps(dict(zip(lists, values, strict=True))) if lists else ""
 
-    def settings(self, cell: Cell) -> Settings:
+    def params_of(self, cell: Cell) -> Settings:
         """Return the settings of a cell. Raises UserError: they are impossible, or wait for another study."""
         study = self.study
         keys = study.changes[cell.change]
@@ -171,7 +171,7 @@ class Plan:
 
     def digest(self, cell: Cell) -> str:
         """Return the digest of what a cell's result depends on but for code and machine."""
-        params = self.settings(cell)
+        params = self.params_of(cell)
         recipe = params.recipe_named(self.study.recipe)
         source = recipe.data.source
         sources = [getattr(params.sources, source), *([params.sources.synthetic] if source == "text" else [])]
