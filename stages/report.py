@@ -27,6 +27,7 @@ SOURCE_LOSSES = Path(__file__).parents[1] / "docs" / "source_losses.tsv"  # of a
 OTHERS = ("quick/compared", "handout/compared", "unaided/compared", "open/all", "method")
 PREDICTIONS = ["variant", "split", "row", "seed", "init", "question", "gold", "predicted", "correct", "probability"]
 BARS = {"scratch": "scratch_dev_accuracy", "pretrained": "dev_accuracy"}  # of DVC's plot: the figure of each start
+Part = tuple[dict[str, str], dict[str, Any]]  # files by name, values of the template by name
 LINE = "{:24}{:>10}{:>14}{:>10}{:>10}"
 PRINTED = ("scratch_dev_accuracy", "dev_accuracy", "dev_accuracy_ci_low", "dev_accuracy_ci_high")  # in percent
 
@@ -91,22 +92,8 @@ def write_report(params: Settings, baselines: Path, evaluations: Path, target: P
         "predictions.tsv": file_text(predictions[PREDICTIONS], sep="\t"),
     }
     facts = best_first[0].extraction.row.nunique()
-    extraction: dict[str, Any] = {}
-    if facts:
-        shares = tables.extraction_shares(best_first)
-        files["extraction.svg"] = svg(draw_extraction(shares))
-        files["extraction.csv"] = file_text(shares.round(6))
-        extraction = {
-            "forms": tables.forms_reached_table(shares),
-            "measures": tables.measures_of(shares),
-            "offset_facts": max(evaluation.prefix_offset.row.nunique() for evaluation in best_first),
-        }
-    public: dict[str, Any] = {}
-    if name == PUBLIC and not baseline.held_out:
-        runs = tables.public_runs()
-        seeds = tables.seeds_among(runs, best_first)
-        files["public.svg"] = svg(draw_public(runs, seeds))
-        public = {"table": tables.public_table(runs, seeds), "runs": len(runs)}
+    extraction_files, extraction = extraction_part(best_first) if facts else ({}, {})
+    public_files, public = public_part(best_first) if name == PUBLIC and not baseline.held_out else ({}, {})
     made = [pretraining for evaluation in by_name for pretraining in evaluation.pretrainings]
     text = fill(
         TEMPLATE,
@@ -133,8 +120,26 @@ def write_report(params: Settings, baselines: Path, evaluations: Path, target: P
         alike=len({(each["commit"], each["device"], each["precision"]) for each in made}) == 1,
         own_folder=params.sources.own.folder if recipe.data.source == "own" else "",
     )
-    write_page(target, text, files)
+    write_page(target, text, files | extraction_files | public_files)
     return metrics
+
+
+def extraction_part(evaluations: Sequence[Evaluation]) -> Part:
+    """Return the files on what is memorised and extracted, and what the template says of it."""
+    shares = tables.extraction_shares(evaluations)
+    files = {"extraction.svg": svg(draw_extraction(shares)), "extraction.csv": file_text(shares.round(6))}
+    return files, {
+        "forms": tables.forms_reached_table(shares),
+        "measures": tables.measures_of(shares),
+        "offset_facts": max(evaluation.prefix_offset.row.nunique() for evaluation in evaluations),
+    }
+
+
+def public_part(evaluations: Sequence[Evaluation]) -> Part:
+    """Return the figure of the public runs, and what the template says of them."""
+    runs = tables.public_runs()
+    seeds = tables.seeds_among(runs, evaluations)
+    return {"public.svg": svg(draw_public(runs, seeds))}, {"table": tables.public_table(runs, seeds), "runs": len(runs)}
 
 
 def file_text(table: pd.DataFrame, sep: str = ",") -> str:
