@@ -144,7 +144,7 @@ def test_each_step_has_the_rate_of_its_number(tmp_path: Path, monkeypatch: pytes
 
 
 def test_a_warmup_longer_than_the_decay_is_refused() -> None:
-    message = r"recipes\.mine\.pretrain\.schedule\.{}: the warm-up has {} tokens; allowed: less than the {} until"
+    message = r"recipes\.mine\.pretrain\.schedule\.{}: the warm-up has {} tokens; allowed: less than {}, until"
     with pytest.raises(UserError, match=message.format("warmup_tokens", 5000, 2560)):  # 5 epochs of 8 rows of 64
         replace(PHASE, settings=settings(schedule=Schedule(warmup_tokens=5000, decay_epochs=None, min_lr_ratio=0.1)))
     with pytest.raises(UserError, match=message.format("warmup_share", 1280, 1024)):  # half of the run, two epochs
