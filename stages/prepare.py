@@ -54,7 +54,7 @@ def changed(
 
     key: the section's. Raises UserError: `held_out` leaves no question.
     """
-    questions = hold_out(questions, settings.held_out, f"{key}.held_out")
+    questions = hold_out(questions, settings.held_out, f"{key}.held_out", settings.draw)
     if settings.held_out and not questions["dev"]:
         raise UserError(
             f"{PARAMS}: {key}.held_out: was {settings.held_out}; raise it, as more questions are about each name"

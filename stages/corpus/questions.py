@@ -75,7 +75,7 @@ def question_examples(questions: Ragged, answers: Ragged, rows: Sequence[int] | 
     return Examples.of_cues([(questions[row], answers[row]) for row in rows])
 
 
-def hold_out(questions: dict[str, list[Question]], count: int, key: str) -> dict[str, list[Question]]:
+def hold_out(questions: dict[str, list[Question]], count: int, key: str, draw: int = 1) -> dict[str, list[Question]]:
     """Put `count` questions of train in the place of dev, so that choices never see dev; with 0 all stays as it is.
 
     People are drawn, so nobody asked about in train is asked about in dev; who is asked about twice is drawn only while
@@ -93,7 +93,7 @@ def hold_out(questions: dict[str, list[Question]], count: int, key: str) -> dict
     names = sorted(rows)
 
     held: set[int] = set()
-    for number in np.random.default_rng(SEED).permutation(len(names)):
+    for number in np.random.default_rng(SEED if draw == 1 else [SEED, draw]).permutation(len(names)):
         about = rows[names[number]]
         if len(held) + len(about) <= count:
             held.update(about)

@@ -17,6 +17,7 @@ class Data(Section):
 
 class QuestionData(Data):
     held_out: Natural
+    draw: Count = 1  # which draw of the held-out questions
     left_out: Natural = 0  # people of dev without a page
     question: Annotated[str, Field(pattern=r"^[^{}]*\{name\}[^{}]*$", max_length=200)] | None = None
 
@@ -123,6 +124,9 @@ class Pretrain(Section):
     epochs: Count
     least_steps: Count | None = None
     self_training_epochs: Count | None = None
+    self_training_rounds: Count = 1  # parts of these epochs; labels are made anew before each
+    labelling_seeds: Some[Seed] | None = None  # whose labels are averaged; null: a training's own
+    contrast: NonNegative = 0.0  # how much of a phrase's mean score for other names is taken off its score
     shuffled: bool = True  # or in the order of the file
     batch_size: Count
     learning_rate: Rate

@@ -5,7 +5,7 @@ phrase of the page. So it finds out what is asked, and trains on that: its own l
 1909.13788). It does not read the page for it, and no answer but those of training was ever shown to it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from math import ceil
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from stages.corpus.example import Examples, answer_sequence
-from stages.corpus.objectives import Mixture
+from stages.corpus.objectives import Draw, Mixture
 from stages.corpus.phrases import Phrases, as_probabilities
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import question_examples
@@ -27,24 +27,47 @@ from stages.settings import Pretrain
 from stages.training.loop import train_to
 from stages.training.step import Phase, steps_per_epoch
 
+OTHER_NAMES = 8  # whose scores of a phrase are averaged
 
-def self_labels(model: GPT, prepared: Prepared, context: int) -> Phrases:
-    """Weigh the phrases of each page by their likelihood as an answer to the question about the page.
 
-    context: the longest sequence that the model can read; longer questions and phrases are cut at their ends.
+def phrase_scores(model: GPT, prepared: Prepared, context: int, titles: Sequence[str]) -> np.ndarray:
+    """(all phrases,) the log-likelihood of each phrase of each page as an answer to the question about a title.
+
+    titles: one for each page; context: the longest sequence that the model can read: longer questions and phrases are
+    cut at their ends.
     """
     phrases = prepared.capitalised
     form = prepared.question_forms[0]
     sequences, first_targets = [], []
-    for row in range(len(prepared.documents)):
-        question = prepared.vocabulary.encode(form.about(prepared.title(row)))
+    for row, title in enumerate(titles):
+        question = prepared.vocabulary.encode(form.about(title))
         for start, end in phrases.spans[row].tolist():
             phrase = prepared.documents[row][start:end][: context // 2]
             asked = question[: context - len(phrase) - 1]
             sequences.append(answer_sequence(asked, phrase))
             first_targets.append(len(asked) + 1)
     log_likelihoods, _ = read_targets(model, sequences, first_targets)
-    return phrases.chosen(map(as_probabilities, np.split(log_likelihoods, phrases.spans.offsets[1:-1])))
+    return log_likelihoods
+
+
+def self_labels(models: Sequence[GPT], prepared: Prepared, context: int, contrast: float) -> Phrases:
+    """Weigh the phrases of each page by their likelihood as an answer to the question about the page.
+
+    With several models it is the mean of what they give. contrast: so much of a phrase's mean score for other pages'
+    names is taken off its score.
+    """
+    phrases = prepared.capitalised
+    titles = [prepared.title(row) for row in range(len(prepared.documents))]
+    generator = np.random.default_rng(OTHER_NAMES)
+    others = [np.roll(titles, shift).tolist() for shift in generator.choice(len(titles) - 1, OTHER_NAMES) + 1]
+    of_models = []
+    for model in models:
+        scores = phrase_scores(model, prepared, context, titles)
+        if contrast:
+            scores -= contrast * np.mean([phrase_scores(model, prepared, context, other) for other in others], axis=0)
+        pages = map(as_probabilities, np.split(scores, phrases.spans.offsets[1:-1]))
+        of_models.append(np.concatenate([np.asarray(page) for page in pages]))
+    return phrases.chosen([*map(np.ndarray.tolist, np.split(np.mean(of_models, axis=0), phrases.spans.offsets[1:-1]))])
 
 
 def epochs(settings: Pretrain, documents: int) -> int:
@@ -71,19 +94,41 @@ def pretrain(
     first, recipe = pretraining(experiment, prepared), experiment.recipe
     if not recipe.pretrain.self_training_epochs:
         return train_to(weights, experiment, prepared, first, seed, settings)
-    before = weights.with_stem(f"{weights.stem}-before")
-    train_to(before, experiment, prepared, first, seed, settings)
+    chosen = recipe.pretrain
+
+    def trained_before(of_seed: int) -> Path:
+        before = weights.with_stem(f"{weights.stem}-before-{of_seed}")
+        train_to(before, experiment, prepared, first, of_seed, settings)
+        return before
+
+    labelling = [trained_before(of_seed) for of_seed in chosen.labelling_seeds or [seed]]
+    before = trained_before(seed)
+    rounds = chosen.self_training_rounds
+    record: dict[str, Any] = {}
+    for number in range(rounds):
+        draw = _self_labelled(experiment, prepared, labelling)
+        last = number + 1 == rounds
+        self_training = replace(first, draw=draw, epochs=recipe.pretrain.self_training_epochs // rounds)
+        to = weights if last else weights.with_stem(f"{weights.stem}-round-{number + 1}")
+        record = train_to(to, experiment, prepared, self_training, seed, settings, before, continues=True)
+        before, labelling = to, [to]
+    return record
+
+
+def _self_labelled(experiment: Experiment, prepared: Prepared, labelling: Sequence[Path]) -> Draw:
+    """Return what draws phrases by the answers of models with these weights."""
+    recipe = experiment.recipe
 
     @cache
     def mixture() -> Mixture:
-        labels = self_labels(experiment.trained_model(prepared, before), prepared, recipe.model.context)
+        models = [experiment.trained_model(prepared, path) for path in labelling]
+        labels = self_labels(models, prepared, recipe.model.context, recipe.pretrain.contrast)
         return Mixture(prepared, recipe.pretrain.objectives.all_salient, recipe.model.context, labels)
 
     def draw(rows: np.ndarray, generator: np.random.Generator) -> Examples:
         return mixture().draw(rows, generator)  # labelled at the first step, which a training that has ended lacks
 
-    self_training = replace(first, draw=draw, epochs=recipe.pretrain.self_training_epochs)
-    return train_to(weights, experiment, prepared, self_training, seed, settings, before, continues=True)
+    return draw
 
 
 def finetuning(experiment: Experiment, prepared: Prepared, init: str) -> Phase:

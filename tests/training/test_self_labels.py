@@ -54,12 +54,42 @@ def test_every_page_is_asked_the_training_question_and_its_phrases_share_one_pro
         return -np.log(10) * lengths, None
 
     monkeypatch.setattr(phases, "read_targets", shortest)
-    phrases = phases.self_labels(tiny_model("vanilla"), prepared, context=64)
+    phrases = phases.self_labels([tiny_model("vanilla")], prepared, context=64, contrast=0.0)
     # W and ? are no characters of these pages
     assert asked[:2] == [("here was Oda Quill born", "Painter"), ("here was Oda Quill born", "Vell")]
     assert len(phrases.probabilities) == len(DOCUMENTS)
     # three characters less: 10^3 times as likely, and by the square of that the more often drawn
     assert phrases.probabilities[0].tolist() == [1e-6, pytest.approx(1.0, abs=1e-5)]
+
+
+SCORES = {"Oda Quill": [-1.0, -3.0], "other": [-1.0, -5.0]}  # of the first page's phrases as answers about a name
+
+
+@pytest.mark.parametrize(
+    ("models", "contrast", "expected"),
+    [
+        (1, 0.0, 1 / (1 + np.exp(-4))),
+        (1, 1.0, 1 / (1 + np.exp(4))),  # 0 and 2 are left of the scores
+        (2, 0.0, (1 / (1 + np.exp(-4)) + 1 / (1 + np.exp(-6))) / 2),
+    ],
+)
+def test_labels_of_several_models_are_averaged_and_what_others_get_is_taken_off(
+    models: int, contrast: float, expected: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepared, numbers = tiny_prepared(), iter(range(9))
+
+    def scores(_: Any, prepared: Any, context: int, titles: list[str]) -> np.ndarray:
+        lengths = prepared.capitalised.spans.lengths
+        of_all = np.zeros(int(lengths.sum()))
+        of_all[:2] = SCORES.get(titles[0], SCORES["other"])
+        if models == 2:
+            of_all[1] -= next(numbers)  # the second model finds the second phrase less likely
+        return of_all
+
+    monkeypatch.setattr(phases, "phrase_scores", scores)
+    several = [tiny_model("vanilla")] * models
+    labels = phases.self_labels(several, prepared, 64, contrast)
+    assert labels.probabilities[0][0] == pytest.approx(expected, abs=1e-5)
 
 
 def trained(folder: Path, monkeypatch: pytest.MonkeyPatch, self_training_epochs: int | None) -> Path:
@@ -83,7 +113,7 @@ def trained(folder: Path, monkeypatch: pytest.MonkeyPatch, self_training_epochs:
 def test_own_epochs_follow_the_others_and_count_with_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = load_file(trained(tmp_path, monkeypatch, None) / "weights.safetensors")
     work = trained(tmp_path, monkeypatch, 2)
-    before = work / "weights-before.safetensors"
+    before = work / "weights-before-1.safetensors"
     first, last = load_file(before), load_file(work / "weights.safetensors")
     assert all(np.array_equal(first[name], plain[name]) for name in plain)  # the same training to there
     assert not all(np.array_equal(first[name], last[name]) for name in first)
