@@ -5,7 +5,7 @@ from pathlib import Path
 
 from stages.corpus.text import Vocabulary
 from stages.settings.params import QuestionRecipe, Settings, load
-from stages.settings.sources import OWN_FILES, OWN_PAGES, TEXT_FILE, Fetched, Synthetic, Text
+from stages.settings.sources import CORPUS_FILE, OWN_FILES, OWN_PAGES, TEXT_FILE, Fetched, Synthetic, Text
 from stages.sources.download import ADVICE, obtained
 from stages.sources.own import check_lengths, notes, read_own
 from stages.sources.parsing import read_text
@@ -58,8 +58,7 @@ def text(settings: Text, of_world: Synthetic) -> Source:
         content = read_text(path)
     elif (path / "people.py").exists():
         people = of_world.people.model_copy(update={"train": settings.people, "dev": 0, "test": 0})
-        larger = generate_world(of_world.model_copy(update={"people": people}))
-        content = "".join(f"{page}\n" for person in larger.people for page in person.pages)
+        content = files_of(generate_world(of_world.model_copy(update={"people": people})))[CORPUS_FILE]
     else:
         raise UserError(f"params.yaml: sources.text.path: {path} is a folder; name a file in UTF-8")
     return {TEXT_FILE: content.encode()}, f"a text of {len(content)} characters, {len(set(content))} different ones"
