@@ -279,8 +279,12 @@ class Settings(Section):
             ("model.variant", [self.model.variant], [COMPARED, ALL, *self.variants]),
             ("model.compared", self.model.compared, [*self.variants]),
         ):
-            if unknown := [name for name in names if name not in allowed]:
-                raise ValueError(f"{key}: was '{unknown[0]}'; allowed: {', '.join(allowed)}")
+            for name in names:
+                if name not in allowed:
+                    fault = f"{key}: was '{name}'; allowed: {', '.join(allowed)}"
+                    if name not in self.variants and (MIXERS / f"{name}.py").is_file():
+                        fault += f"; stages/mixers/{name}.py is there: give it a section of `variants`, at least `{{}}`"
+                    raise ValueError(fault)
         return self
 
     def changed(self, values: Mapping[str, Any], where: str = "") -> Self:

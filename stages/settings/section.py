@@ -22,6 +22,11 @@ Context = Annotated[int, Field(ge=16, le=2**17, multiple_of=8)]  # characters of
 LARGEST_SEED = 2**31 - 1
 Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED)]
 Share = Annotated[float, Field(ge=0, le=1)]
+FAULTS = {  # advice, by the beginning of what a parser of YAML says
+    "found character that cannot start any token": "a tab, or a sign that has a meaning: use spaces, or quote the text",
+    "mapping values are not allowed": "quote a text that has a colon",
+    "did not find expected": "a bracket, a brace or a quote before this line has no end",
+}
 Rate = Annotated[float, Field(gt=0, le=1e6)]
 NonNegative = Annotated[float, Field(ge=0, le=1e6)]
 T = TypeVar("T")
@@ -91,7 +96,9 @@ def read_yaml(path: Path) -> Any:
         raise UserError(f"{path} is missing here; run the command in the project's root folder") from error
     except MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise UserError(f"{path}:{line}: not valid here: {shortened(str(error.problem), 200)}") from error
+        problem = shortened(str(error.problem), 200)
+        advice = next((f"; {advice}" for said, advice in FAULTS.items() if problem.startswith(said)), "")
+        raise UserError(f"{path}:{line}: not valid here: {problem}{advice}") from error
     except (YAMLError, ValueError) as error:  # ValueError: not UTF-8, or an impossible date
         raise UserError(f"{path}: not valid YAML: {shortened(' '.join(str(error).split()), 200)}") from error
 
@@ -118,6 +125,8 @@ def _sentence(fault: Any, prefix: str) -> str:
     if fault["type"] == "value_error":
         return ": ".join(filter(None, [key, str(context["error"])]))
     said = fault["msg"][0].lower() + fault["msg"][1:]
+    if not key and fault["input"] is None:
+        return "the file is empty"
     if fault["type"] == "missing":
         said = "this key is missing"
     elif not unknown:

@@ -100,6 +100,12 @@ def test_a_fault_is_one_line_that_names_its_key(tmp_path: Path, key: str, value:
     write_params(tmp_path, values={key: value})
     message = fault(tmp_path)
     assert [part for part in parts if part not in message] == []
+    assert "give it a section" not in message
+
+
+def test_a_selected_mixer_without_a_section_is_told_to_get_one(tmp_path: Path) -> None:
+    write_params(tmp_path, values={"variants.wrnn": GONE, "model.variant": "wrnn"})
+    assert "stages/mixers/wrnn.py is there: give it a section" in fault(tmp_path)
 
 
 def test_several_faults_are_counted(tmp_path: Path) -> None:
@@ -125,7 +131,10 @@ def test_both_readers_of_yaml_read_every_file_of_the_project_alike(path: Path) -
         (b"recipe: quick\nmodel: [all\nstudy: {}\n", ":3: not valid here"),
         (b"recipe: quick\nmodel: {}\nrecipe: open\n", ':3: not valid here: found duplicate key "recipe"'),
         (b"recipe: quick\n\tmodel: b\n", ":2: not valid here: found a tab"),
-        (b"recipe: two things: less\n", ":1: not valid here: mapping values are not allowed in this context"),
+        (
+            b"recipe: two things: less\n",
+            ":1: not valid here: mapping values are not allowed in this context; quote a text that has a colon",
+        ),
         (b"recipe: \xff\n", ": not valid YAML"),
         (b"recipe: 2021-99-99\n", ": not valid YAML: month must be in 1..12"),
         (b"- quick\n", ": the file"),
