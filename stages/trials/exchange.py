@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from math import log2
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from scipy import stats  # type: ignore[import-untyped]
@@ -79,8 +78,15 @@ def write_exchange(plan: Plan) -> None:
 
 def phrasings_to_half(ratios: Sequence[float]) -> float:
     """Return the number of phrasings at which a question has half the bits of the page form; ratios: of PHRASINGS."""
-    most = np.maximum.accumulate(np.asarray(ratios))
-    return float(2 ** np.interp(HALF, most, np.log2([*PHRASINGS]), right=log2(NOT_REACHED)))
+    before: tuple[float, float] | None = None
+    for number, ratio in zip(PHRASINGS, ratios, strict=True):
+        if ratio >= HALF:
+            if before is None:
+                return number
+            at, below = before
+            return float(2 ** (at + (log2(number) - at) * (HALF - below) / (ratio - below)))
+        before = log2(number), ratio
+    return NOT_REACHED
 
 
 def mixers_table(means: pd.DataFrame, to_half: pd.Series) -> Markdown:
