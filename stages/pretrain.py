@@ -18,15 +18,14 @@ def carry_out(job: Job) -> None:
     experiment = Experiment.of(job.params, job.recipe, job.variant)
     prepared = Prepared.load(job.prepared)
     weights, phase = job.folder / f"{WEIGHTS}.safetensors", pretraining(experiment, prepared)
-    if experiment.recipe.pretrain.self_training_epochs:
-        begin_job(2)
+    before = None
+    own_epochs = experiment.recipe.pretrain.self_training_epochs
+    begin_job(2 if own_epochs else 1)
+    if own_epochs:
         before = weights.with_stem(f"{WEIGHTS}-before")
         train_to(before, experiment, prepared, phase, job.seed, job.settings)
-        phase = self_training(experiment, prepared, before)
-        record = train_to(weights, experiment, prepared, phase, job.seed, job.settings, before, continues=True)
-    else:
-        begin_job(1)
-        record = train_to(weights, experiment, prepared, phase, job.seed, job.settings)
+        phase = self_training(phase, own_epochs, experiment, prepared, before)
+    record = train_to(weights, experiment, prepared, phase, job.seed, job.settings, before, continues=True)
     files = [weights.name, f"{WEIGHTS}.csv"]
     job.end(files, vocabulary_sha256=prepared.vocabulary.sha256, trainings={WEIGHTS: record})
 

@@ -139,8 +139,11 @@ def pretraining(experiment: Experiment, prepared: Prepared) -> Phase:
     return Phase("pretrain", key, draw, documents, epochs(settings, documents), settings, context)
 
 
-def self_training(experiment: Experiment, prepared: Prepared, pretrained: Path) -> Phase:
-    """Return the self-training of a recipe, whose phrases are drawn by the answers of the `pretrained` weights."""
+def self_training(first: Phase, passes: int, experiment: Experiment, prepared: Prepared, pretrained: Path) -> Phase:
+    """Return so many passes of self-training, whose phrases are drawn by the answers of the `pretrained` weights.
+
+    first: the recipe's pretraining, which made these weights.
+    """
     recipe = experiment.recipe
 
     @cache
@@ -151,8 +154,7 @@ def self_training(experiment: Experiment, prepared: Prepared, pretrained: Path) 
     def draw(rows: np.ndarray, generator: np.random.Generator) -> Examples:
         return mixture().draw(rows, generator)  # labelled at the first step, which a training that has ended lacks
 
-    first = pretraining(experiment, prepared)
-    return replace(first, draw=draw, epochs=recipe.pretrain.self_training_epochs or 0)
+    return replace(first, draw=draw, epochs=passes)
 
 
 def finetuning(experiment: Experiment, prepared: Prepared, init: str) -> Phase:
