@@ -4,7 +4,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from stages.jobs.executor import run
+from stages.jobs.executor import run_stage
 from stages.jobs.job import INITS, WEIGHTS, Job
 from stages.system.errors import command
 from stages.system.files import CURVES, read_table, write_json, write_metrics, write_text
@@ -80,7 +80,7 @@ def summary(job: Job) -> dict[str, Any]:
 @command
 def main() -> None:
     """Ask the selected variants of the selected recipe."""
-    jobs = run("evaluate", main.__doc__)
+    jobs = run_stage("evaluate", main.__doc__)
     by_variant: dict[str, list[dict[str, float]]] = {}
     for job in jobs:
         by_variant.setdefault(job.variant, []).append(job.record["dev"])

@@ -1,6 +1,6 @@
 """Stage `finetune`: the training questions, from scratch and from pretrained weights, a job a variant and a seed."""
 
-from stages.jobs.executor import lowest_loss, run
+from stages.jobs.executor import lowest_loss, run_stage
 from stages.jobs.job import INITS, WEIGHTS, Job
 from stages.system.errors import command
 from stages.system.files import write_metrics
@@ -32,7 +32,7 @@ def carry_out(job: Job) -> None:
 @command
 def main() -> None:
     """Finetune the selected variants by the selected recipe."""
-    jobs = run("finetune", main.__doc__)
+    jobs = run_stage("finetune", main.__doc__)
     write_metrics("finetune", loss=lowest_loss(jobs, "pretrained"))
 
 

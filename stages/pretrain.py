@@ -1,6 +1,6 @@
 """Stage `pretrain`: the recipe's objectives on the corpus, a job a variant and a seed."""
 
-from stages.jobs.executor import lowest_loss, run
+from stages.jobs.executor import lowest_loss, run_stage
 from stages.jobs.job import WEIGHTS, Job
 from stages.system.errors import command
 from stages.system.files import write_metrics
@@ -25,7 +25,7 @@ def carry_out(job: Job) -> None:
         before = weights.with_stem(f"{WEIGHTS}-before")
         train_to(before, experiment, prepared, phase, job.seed, job.settings)
         phase = self_training(phase, own_epochs, experiment, prepared, before)
-    record = train_to(weights, experiment, prepared, phase, job.seed, job.settings, before, continues=True)
+    record = train_to(weights, experiment, prepared, phase, job.seed, job.settings, before)
     files = [weights.name, f"{WEIGHTS}.csv"]
     job.end(files, vocabulary_sha256=prepared.vocabulary.sha256, trainings={WEIGHTS: record})
 
@@ -33,7 +33,7 @@ def carry_out(job: Job) -> None:
 @command
 def main() -> None:
     """Pretrain the selected variants by the selected recipe."""
-    jobs = run("pretrain", main.__doc__)
+    jobs = run_stage("pretrain", main.__doc__)
     write_metrics("pretrain", loss=lowest_loss(jobs, WEIGHTS))
 
 

@@ -41,6 +41,6 @@ def test_the_metrics_are_the_means_of_the_variant_that_is_best_on_dev(
         for variant, seeds in scores.items()
         for scratch, pretrained in seeds
     ]
-    monkeypatch.setattr(evaluate, "run", lambda *_: jobs)
+    monkeypatch.setattr(evaluate, "run_stage", lambda *_: jobs)
     assert run_in(tmp_path, evaluate).code == 0
     assert read_json(tmp_path / "metrics/evaluate.json") == {"scratch": 2, "dev": 75}

@@ -1,4 +1,4 @@
-"""What a model answers and where that comes from; which facts it has memorised, and which of them a question extracts.
+"""What a model answers; which facts it has memorised, and which of them a question extracts.
 
 *Memorised* and *extracted* are words of Allen-Zhu & Li 2023, "Physics of Language Models: Part 3.1, Knowledge Storage
 and Extraction" (arXiv 2309.14316).
@@ -9,13 +9,9 @@ offset 10 the name is where a question has it, and all else is in the page's wor
     Ada. Ada was born in                 Ulm        offset 0: form `continuation`
      Ada. Ada was born in                Ulm        1
     Where was Ada. Ada was born in       Ulm        10
-
-Origin: an answer stands in the person's own page, among the training answers, in other pages, or nowhere. Questions are
-also about unseen entities: names that no page and no question has.
 """
 
-from collections.abc import Collection, Container, Mapping, Sequence
-from itertools import islice, product
+from collections.abc import Mapping, Sequence
 from math import log
 from pathlib import Path
 from statistics import mode
@@ -24,18 +20,15 @@ import numpy as np
 import pandas as pd
 
 from stages.asking.generation import generate
+from stages.asking.origins import dev_origins, unseen_origins
 from stages.asking.prompts import PAGE_FORMS, Fact, Prompt, WordCue, dev_facts, page_prompts, question, trained_forms
 from stages.corpus.prepared import Prepared
-from stages.corpus.questions import Form, prompt
+from stages.corpus.questions import prompt
 from stages.corpus.text import Vocabulary, around, pages_about, spelled_as
 from stages.experiment.experiment import Experiment
 from stages.model.gpt import GPT
 from stages.model.likelihood import read_targets
 from stages.settings.params import QuestionRecipe
-from stages.sources.world.people import CULTURES
-
-SEED = 2021  # of the unseen names
-COUNT = 200  # most unseen names
 
 
 def answers(model: GPT, prepared: Prepared, split: str, recipe: QuestionRecipe) -> pd.DataFrame:
@@ -155,51 +148,6 @@ def matches_by_offset(
     return pd.concat(tables, ignore_index=True)
 
 
-def origin(
-    answer: str, place: str | None, pages: Sequence[str], training_answers: Collection[str], corpus: Container[str]
-) -> str:
-    """Return the first that fits: empty, correct, own_page, training_answer, corpus or hallucination.
-
-    place: the gold answer, if known; pages: the person's own; corpus: an answer that it lacks is a hallucination.
-    """
-    if not answer:
-        return "empty"
-    if answer == place:
-        return "correct"
-    if any(answer in page for page in pages):
-        return "own_page"
-    if answer in training_answers:
-        return "training_answer"
-    return "corpus" if answer in corpus else "hallucination"
-
-
-def dev_origins(
-    predictions: pd.DataFrame, pages: Mapping[int, Sequence[str]], training_answers: Collection[str], corpus: str
-) -> pd.DataFrame:
-    """Return the origin of each dev answer of predictions.tsv: init, row, asked (`dev`), origin.
-
-    pages: the person's own, by the row of the question.
-    """
-    dev = predictions[predictions.split == "dev"]
-    in_corpus = {answer for answer in dev.predicted.unique() if answer in corpus}  # each is looked for once
-    answered = zip(dev.predicted, dev.gold, dev.row, strict=True)
-    origins = [origin(answer, place, pages[row], training_answers, in_corpus) for answer, place, row in answered]
-    return dev[["init", "row"]].assign(asked="dev", origin=origins)
-
-
-def unseen_names(vocabulary: Vocabulary, known: str, form: Form, context: int) -> list[str]:
-    """Draw at most COUNT names of the generated world's cultures, the same each time.
-
-    The text `known` has none of them, the vocabulary has all characters, and their questions leave room to answer.
-    """
-    names = []
-    for culture in CULTURES.values():
-        names += [f"{given} {family}" for given, family in product(culture.given, culture.family)]
-    drawn = (names[number] for number in np.random.default_rng(SEED).permutation(len(names)))
-    readable = (name for name in drawn if not vocabulary.unknown(name) and len(form.about(name)) + 2 <= context)
-    return [*islice((name for name in readable if name not in known), COUNT)]
-
-
 def probe(
     experiment: Experiment, prepared: Prepared, predictions: pd.DataFrame, weights: Mapping[str, Path], seed: int
 ) -> dict[str, pd.DataFrame]:
@@ -208,14 +156,14 @@ def probe(
     predictions: as in predictions.tsv; weights: the files `pretrained` and `finetuned`. Returns tables by the names of
     their files::
 
-        extraction.tsv       seed, row, and 0 or 1 for each weights and prompt form, memorised and extracted
-        prefix_offset.tsv    seed, row, offset, and 0 or 1 for each weights; no rows where no continuation is practised
-        origins.tsv          asked (dev or unseen), init, seed, row, origin
+        extraction.tsv       row, 0 or 1 for each weights and prompt form, memorised and extracted, and seed
+        prefix_offset.tsv    row, offset, 0 or 1 for each weights, seed; no rows where no continuation is practised
+        origins.tsv          init, row, asked (dev or unseen), origin, seed
     """
     recipe, vocabulary = experiment.question_recipe, prepared.vocabulary
     objectives, context = recipe.pretrain.objectives, recipe.model.context
     models = {name: experiment.trained_model(prepared, path) for name, path in weights.items()}
-    dev, corpus = prepared.of_split("dev"), "\n".join(prepared.texts)
+    dev = prepared.of_split("dev")
     pages = pages_about(prepared.texts, set(dev.name))
     facts = dev_facts(prepared, pages)
 
@@ -226,25 +174,12 @@ def probe(
     moves = offsets(facts)
     moved = with_room(facts, moves[-1], context) if "continuation" in forms else []
 
-    form = prepared.question_forms[0]
-    names = unseen_names(vocabulary, "\n".join([corpus, *prepared.table.question]), form, context)
-    questions = [prompt(vocabulary.encode(form.about(name))) for name in names]
-    said = generate(models["finetuned"], questions, recipe.generation.max_characters)
-    texts = [vocabulary.decode(answer.tokens) for answer in said]
-    origins = [origin(answer, None, (), prepared.training_answers, corpus) for answer in texts]
-    of_unseen = pd.DataFrame(
-        {"asked": "unseen", "init": "pretrained", "row": range(1, len(said) + 1), "origin": origins}
-    )
-    pages_of_row = {row: pages.get(name, []) for row, name in zip(dev.row, dev.name, strict=True)}
-    of_dev = dev_origins(predictions, pages_of_row, prepared.training_answers, corpus)
-
-    known = extraction(models, vocabulary, facts, prompts, extracted)
-    by_offset = matches_by_offset(models, vocabulary, moved, moves)
-    for table in (known, by_offset):
-        table.insert(0, "seed", seed)
-    origins_of_all = pd.concat([of_dev, of_unseen], ignore_index=True).assign(seed=seed)
-    return {
-        "extraction.tsv": known,
-        "prefix_offset.tsv": by_offset,
-        "origins.tsv": origins_of_all[["asked", "init", "seed", "row", "origin"]],
+    of_unseen = unseen_origins(models["finetuned"], prepared, recipe)
+    of_row = {row: pages.get(name, []) for row, name in zip(dev.row, dev.name, strict=True)}
+    of_dev = dev_origins(predictions, of_row, prepared.training_answers, "\n".join(prepared.texts))
+    tables = {
+        "extraction.tsv": extraction(models, vocabulary, facts, prompts, extracted),
+        "prefix_offset.tsv": matches_by_offset(models, vocabulary, moved, moves),
+        "origins.tsv": pd.concat([of_dev, of_unseen], ignore_index=True),
     }
+    return {name: table.assign(seed=seed) for name, table in tables.items()}

@@ -19,7 +19,7 @@ from zipfile import ZipFile
 
 from pydantic import TypeAdapter
 
-from stages.jobs.executor import Watch, carry_out_all, check_jobs, complete_job
+from stages.jobs.executor import Watch, check_jobs, run_job, submit_all
 from stages.jobs.job import Job
 from stages.system.errors import UserError, command, tell
 from stages.system.files import WORK, write_bytes
@@ -83,13 +83,13 @@ def main() -> None:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what anything prints is no part of the result
     job = received(sys.stdin.buffer.read())
     check_jobs([job])
-    complete_job(job)
+    run_job(job)
     with os.fdopen(out, "wb") as stream:
         stream.write(archive(result(job)))
 
 
-def complete_on_cluster(jobs: Sequence[Job], address: str, watch: Watch) -> None:
-    """Complete jobs on the workers of the scheduler at an address. Raises: as `executor.complete`."""
+def run_on_cluster(jobs: Sequence[Job], address: str, watch: Watch) -> None:
+    """Run jobs on the workers of the scheduler at an address. Raises: as `executor.run_jobs`."""
     try:
         from distributed import Client
     except ImportError as error:
@@ -117,7 +117,7 @@ def complete_on_cluster(jobs: Sequence[Job], address: str, watch: Watch) -> None
             for future in sent:
                 future.cancel()  # one that runs already ends on its worker
 
-        carry_out_all(jobs, submit, lambda: sum(client.nthreads().values()), stop, halt, watch)
+        submit_all(jobs, submit, lambda: sum(client.nthreads().values()), stop, halt, watch)
 
 
 def _receive(job: Job, sent: "Future[Any]", received: "Future[Any]") -> None:

@@ -1,4 +1,4 @@
-"""The executor: it completes the jobs of a stage, in processes here or on the workers of a cluster, and publishes them.
+"""The executor runs the jobs of a stage, in processes here or on the workers of a cluster, and publishes their results.
 
 A small model keeps no more than one core busy, so on a CPU several jobs with a part of the threads each end sooner than
 one after another with all of them. How many threads a job has follows from the recipe's seeds alone, for the bits of a
@@ -41,12 +41,12 @@ Submit = Callable[[Job], "Future[Any]"]
 class Watch:
     """What goes on while jobs run: the bar, and what is called with each that ended."""
 
-    bar: progress.Jobs
+    bar: progress.JobsBar
     ended: Callable[[Job], None]
 
 
-def run(stage: str, description: str | None) -> list[Job]:
-    """Complete and publish the jobs of a stage, and return them.
+def run_stage(stage: str, description: str | None) -> list[Job]:
+    """Run those of a stage's jobs that have no result, publish the results of all, and return the jobs.
 
     Raises UserError: params.yaml or a variant is faulty, a job fails, or settings changed while they ran.
     """
@@ -56,7 +56,7 @@ def run(stage: str, description: str | None) -> list[Job]:
     if missing := [job for job in jobs if job.result is None]:
         restore(missing)
     if any(job.result is None for job in missing):
-        complete(stage, jobs, len(params.recipe_named(params.recipe).seeds))
+        run_jobs(stage, jobs, len(params.recipe_named(params.recipe).seeds))
     else:
         print(f"{stage}: jobs done before: {len(jobs)} of {len(jobs)}", file=sys.stderr)
 
@@ -77,7 +77,7 @@ def lowest_loss(jobs: Sequence[Job], training: str) -> float:
     return min(map(fmean, by_variant.values()))
 
 
-def complete(
+def run_jobs(
     stage: str, jobs: Sequence[Job], side_by_side: int, ended: Callable[[Job], None] = lambda job: None
 ) -> None:
     """Run those of a stage's jobs that have no result.
@@ -88,16 +88,16 @@ def complete(
     """
     cluster = jobs[0].params.compute.cluster
     missing = [job for job in jobs if job.result is None]
-    bar = progress.Jobs(stage, len(jobs), len(jobs) - len(missing))
+    bar = progress.JobsBar(stage, len(jobs), len(jobs) - len(missing))
     watch = Watch(bar, ended)
     try:
         if cluster:
-            from stages.jobs.cluster import complete_on_cluster  # it needs a package that others can do without
+            from stages.jobs.cluster import run_on_cluster  # it needs a package that others can do without
 
             check_jobs(jobs)
-            complete_on_cluster(missing, cluster, watch)
+            run_on_cluster(missing, cluster, watch)
         else:
-            complete_here(jobs, side_by_side, watch)
+            run_here(jobs, side_by_side, watch)
     finally:
         bar.close()
 
@@ -125,8 +125,8 @@ def check_jobs(jobs: Sequence[Job]) -> None:
         raise UserError(f"{error}; `git diff {PARAMS}` shows what was changed") from error
 
 
-def complete_here(jobs: Sequence[Job], side_by_side: int, watch: Watch) -> None:
-    """Complete jobs in processes of this machine; arguments and errors as of `complete`."""
+def run_here(jobs: Sequence[Job], side_by_side: int, watch: Watch) -> None:
+    """Run jobs in processes of this machine; arguments and errors as of `run_jobs`."""
     on_gpu = jobs[0].traits[0] == "cuda"
     each = threads() if on_gpu else max(1, threads() // side_by_side)
     most = 1 if on_gpu else threads() // each
@@ -137,11 +137,11 @@ def complete_here(jobs: Sequence[Job], side_by_side: int, watch: Watch) -> None:
         with pool(workers) as (executor, halt, shares), stop_requests() as stop:
 
             def submit(job: Job, executor: Executor = executor) -> Future[Any]:
-                return executor.submit(_carry_out, job)
+                return executor.submit(_run_in_pool, job)
 
             try:
                 executor.submit(check_jobs, jobs).result()  # there torch is loaded anyway
-                carry_out_all(left, submit, lambda: len(shares), stop, halt, watch, lambda: sum(shares))
+                submit_all(left, submit, lambda: len(shares), stop, halt, watch, lambda: sum(shares))
             except BrokenProcessPool as error:
                 if stop.requested():  # by a signal to processes that were starting
                     raise _stopped(stop) from error
@@ -151,7 +151,7 @@ def complete_here(jobs: Sequence[Job], side_by_side: int, watch: Watch) -> None:
                 tell("a process was killed; its job goes on from its checkpoint")
 
 
-def carry_out_all(
+def submit_all(
     jobs: Sequence[Job],
     submit: Submit,
     workers: Callable[[], int],
@@ -237,18 +237,18 @@ def _end_in_time(halted: Any) -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def _carry_out(job: Job) -> None:
-    """Complete a job in a process of the pool, which ends if it was told to stop."""
+def _run_in_pool(job: Job) -> None:
+    """Run a job in a process of the pool, which ends if it was told to stop."""
     try:
-        complete_job(job)
+        run_job(job)
     except KeyboardInterrupt:
         os._exit(STOPPED)  # its checkpoint is written
 
 
-def complete_job(job: Job, patience: float = PATIENCE) -> None:
-    """Complete a job in this process; wait so many seconds for another one that is at work on it.
+def run_job(job: Job, patience: float = PATIENCE) -> None:
+    """Carry out a job in this process unless it has a result; wait so many seconds for a process that is at work on it.
 
-    Raises UserError: it still is.
+    Raises UserError: that one still is.
     """
     job.folder.mkdir(parents=True, exist_ok=True)
     with locked(job.folder / "lock", patience):

@@ -81,7 +81,7 @@ def counted(items: Iterable[T], title: str, total: int) -> Iterator[T]:
             shown.step()
 
 
-class Jobs:
+class JobsBar:
     """The bar of a stage: which job of how many, and how long still, by what has been measured so far."""
 
     def __init__(self, stage: str, total: int, done: int) -> None:

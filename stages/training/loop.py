@@ -160,13 +160,11 @@ def train_to(
     seed: int,
     settings: Mapping[str, Any],
     first_weights: Path | None = None,
-    continues: bool = False,
 ) -> dict[str, Any]:
     """Train a phase, unless an earlier run did, and return its record.
 
     It leaves weights (.safetensors), curve (.csv) and, last, a record (.json) of one name; on the way a .checkpoint.
-    settings: what it depends on, for the record; first_weights: an ended training's, by default drawn by the seed;
-    continues: whether curve, examples and seconds up to these count as this one's, too.
+    settings: what it depends on, for the record; first_weights: an ended training's, by default drawn by the seed.
     """
     record_file, checkpoint = weights.with_suffix(".json"), weights.with_suffix(".checkpoint")
     if not record_file.is_file():
@@ -183,7 +181,7 @@ def train_to(
 
         curve = _curve(experiment.variant, phase, ended.losses, seed)
         counts = {"seconds": ended.seconds, "examples": phase.row_count * phase.epochs, "characters": ended.characters}
-        if continues and first_weights:
+        if phase.continues and first_weights:
             before = read_json(first_weights.with_suffix(".json"))
             earlier = read_table(first_weights.with_suffix(".csv"), CURVES).astype(curve.dtypes)
             curve[["step", "epoch"]] += earlier[["step", "epoch"]].max()

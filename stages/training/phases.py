@@ -39,6 +39,7 @@ class Phase:
     epochs: int
     settings: Pretrain | Finetune  # its section of the recipe
     context: int  # characters
+    continues: bool = False  # whether curve, examples and seconds up to its first weights count as its own
 
     def __post_init__(self) -> None:
         if self.warmup_tokens >= self.decay_tokens:
@@ -154,7 +155,7 @@ def self_training(first: Phase, passes: int, experiment: Experiment, prepared: P
     def draw(rows: np.ndarray, generator: np.random.Generator) -> Examples:
         return mixture().draw(rows, generator)  # labelled at the first step, which a training that has ended lacks
 
-    return replace(first, draw=draw, epochs=passes)
+    return replace(first, draw=draw, epochs=passes, continues=True)
 
 
 def finetuning(experiment: Experiment, prepared: Prepared, init: str) -> Phase:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from stages.jobs.executor import complete, threads
+from stages.jobs.executor import run_jobs, threads
 from stages.jobs.job import ROW_FILE, Job
 from stages.settings.params import load
 from stages.system.errors import Parser, command
@@ -39,7 +39,7 @@ def main() -> None:
         if job.result is not None:
             add(job)
     if any(job.result is None for job in jobs.values()):
-        complete(plan.name, [*jobs.values()], threads(), add)
+        run_jobs(plan.name, [*jobs.values()], threads(), add)
     print(f"the page: {write_study(Plan(given.study, load()))}")
 
 

@@ -15,7 +15,7 @@ from stages.corpus.example import MASK, answer_sequence
 from stages.corpus.prepared import Prepared
 from stages.corpus.text import MASK_CHARACTER, pages_about
 from stages.experiment.experiment import Experiment
-from stages.jobs.executor import complete_job
+from stages.jobs.executor import run_job
 from stages.jobs.job import ROW_FILE, WEIGHTS, Job
 from stages.model.gpt import GPT
 from stages.model.likelihood import read_targets
@@ -35,7 +35,7 @@ def carry_out(job: Job) -> None:
     """Train what a trial builds on, unless it is there, ask it, and write its row."""
     for needed in job.inputs:
         if needed.result is None:
-            complete_job(needed, WAIT)
+            run_job(needed, WAIT)
     experiment = Experiment.of(job.params, job.recipe, job.variant)
     prepared = Prepared.load(job.prepared)
     pretrained, *others = job.inputs

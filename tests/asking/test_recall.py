@@ -10,20 +10,17 @@ import pytest
 from safetensors.torch import save
 
 from stages.asking.generation import NEVER, Continuation, generate
+from stages.asking.origins import COUNT, dev_origins, origin, unseen_names
 from stages.asking.prompts import PAGE_FORMS, Fact, Prompt, continuation, question
 from stages.asking.recall import (
-    COUNT,
     answers,
     bits,
-    dev_origins,
     exact_matches,
     extraction,
     matches_by_offset,
     offset_prompt,
     offsets,
-    origin,
     probe,
-    unseen_names,
     with_room,
 )
 from stages.corpus.prepared import Prepared, write_table

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import torch
 
-from stages.jobs.executor import check_jobs, complete, complete_job, threads
+from stages.jobs.executor import check_jobs, run_job, run_jobs, threads
 from stages.jobs.job import jobs_of
 from stages.settings.params import load
 from stages.system.errors import UserError
@@ -189,7 +189,7 @@ def test_each_job_that_ended_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("OMP_NUM_THREADS", "1")  # the executor sets it, and it is put back
     jobs = jobs_of("pretrain", load())
     told: list[str] = []
-    complete("trial", jobs, 2, lambda job: told.append(job.name))
+    run_jobs("trial", jobs, 2, lambda job: told.append(job.name))
     assert sorted(told) == [f"pretrain {VARIANT}, seed {seed}" for seed in SEEDS]
     assert all(job.result for job in jobs)
 
@@ -200,7 +200,7 @@ def test_a_job_on_which_another_process_works_is_refused(tmp_path: Path, monkeyp
     job.folder.mkdir(parents=True)
     message = rf"{job.folder}: process {os.getpid()} on \S+ is at work here already; wait for it or `kill"
     with locked(job.folder / "lock"), pytest.raises(UserError, match=message):
-        complete_job(job, patience=0.0)
+        run_job(job, patience=0.0)
     assert job.result is None
 
 

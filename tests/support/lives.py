@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import stages
-from stages.jobs.executor import complete_job
+from stages.jobs.executor import run_job
 from stages.jobs.job import jobs_of
 from stages.settings.params import load
 from tests.support.project import copy_stages, save_prepared, write_params
@@ -46,7 +46,7 @@ def new_project(folder: Path, epochs: int = 6, seeds: Sequence[int] = SEEDS) -> 
 
 def begin(folder: Path, stage: str = "pretrain") -> ForkServerProcess:
     """Begin to carry out the jobs of a stage in a project's folder, one after the other."""
-    process = SERVER.Process(target=_carry_out, args=(folder, stage))
+    process = SERVER.Process(target=_run_jobs, args=(folder, stage))
     process.start()
     return process
 
@@ -58,14 +58,14 @@ def run(folder: Path, stage: str = "pretrain") -> None:
     assert process.exitcode == 0
 
 
-def _carry_out(folder: Path, stage: str) -> None:
+def _run_jobs(folder: Path, stage: str) -> None:
     import torch
 
     os.chdir(folder)
     torch.set_num_threads(1)
     stages.STARTED_BY = os.getppid()
     for job in jobs_of(stage, load()):
-        complete_job(job)
+        run_job(job)
 
 
 def results(folder: Path, stage: str) -> dict[str, bytes]:

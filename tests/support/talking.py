@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from stages.jobs.executor import complete_job
+from stages.jobs.executor import run_job
 from stages.jobs.job import data_digest
 from tests.support.project import save_prepared, write_params
 from tests.support.tiny import ROOT
@@ -71,7 +71,7 @@ def ended(patch: pytest.MonkeyPatch, folder: Path, command: Any, *arguments: str
 def carry_out_here(patch: pytest.MonkeyPatch) -> None:
     """Complete jobs in this process, one after the other."""
     patch.setattr(
-        "stages.jobs.executor.complete", lambda _, jobs, __: [complete_job(job) for job in jobs if job.result is None]
+        "stages.jobs.executor.run_jobs", lambda _, jobs, __: [run_job(job) for job in jobs if job.result is None]
     )
 
 

@@ -9,15 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file, save
 from torch import Tensor
 
 from stages.corpus.example import Examples
 from stages.corpus.objectives import span_corruption
-from stages.experiment.experiment import Backend
+from stages.experiment.experiment import Backend, Experiment
 from stages.settings.params import Pretrain, Schedule
 from stages.system.errors import UserError
-from stages.training.loop import load_checkpoint, move_positions, train, trainer_for
-from stages.training.phases import Phase
+from stages.system.files import write_bytes
+from stages.training.loop import load_checkpoint, move_positions, train, train_to, trainer_for
+from stages.training.phases import Phase, finetuning
 from stages.training.trainer import Trainer
 from tests.support.tiny import (
     BACKENDS,
@@ -167,3 +169,16 @@ def test_positions_and_columns_of_scores_move_and_all_else_stays(variant: str) -
             rest = expected.shape[axis] - BY
             expected = torch.cat([expected.narrow(axis, 0, BY), expected.narrow(axis, 0, rest)], axis)
         assert torch.equal(weight, expected), name
+
+
+def test_a_finetuning_begins_with_the_moved_positions_of_its_first_weights(tmp_path: Path) -> None:
+    changed = {"recipes.quick.finetune.moved_positions": BY, "recipes.quick.finetune.learning_rate": 1e-9}
+    experiment = Experiment.of(SETTINGS.changed(changed), "quick", "vanilla")
+    first = loud(experiment.new_model(PREPARED, seed=0)).state_dict()
+    write_bytes(tmp_path / "first.safetensors", save(first))
+    phase = finetuning(experiment, PREPARED, "pretrained")
+    train_to(tmp_path / "last.safetensors", experiment, PREPARED, phase, 1, {}, tmp_path / "first.safetensors")
+    last = load_file(tmp_path / "last.safetensors")
+    expected = torch.cat([first["positions"][:BY], first["positions"][:-BY]])
+    assert torch.allclose(last["positions"], expected, atol=1e-6)
+    assert torch.allclose(last["embedding.weight"], first["embedding.weight"], atol=1e-6)

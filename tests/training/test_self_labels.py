@@ -12,7 +12,7 @@ from safetensors.numpy import load_file
 
 from stages.corpus.example import MASK
 from stages.corpus.objectives import TitleClozeDrawer
-from stages.jobs.executor import complete_job
+from stages.jobs.executor import run_job
 from stages.jobs.job import data_digest, jobs_of
 from stages.model.likelihood import read_targets
 from stages.settings.params import load
@@ -76,7 +76,7 @@ def trained(folder: Path, monkeypatch: pytest.MonkeyPatch, self_training_epochs:
     monkeypatch.chdir(folder)
     data_digest.cache_clear()
     (job,) = jobs_of("pretrain", load())
-    complete_job(job)
+    run_job(job)
     return job.folder
 
 

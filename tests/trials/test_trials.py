@@ -12,7 +12,7 @@ import pytest
 
 from stages.asking.prompts import PAGE_FORMS
 from stages.experiment.experiment import Experiment
-from stages.jobs.executor import complete_job
+from stages.jobs.executor import run_job
 from stages.jobs.job import Job
 from stages.settings.sources import Pairs
 from stages.sources.pairs import draw_pairs, people_for, prepared_pairs
@@ -41,13 +41,13 @@ def carried_out_fixture(folder: Path, run_in: Run, monkeypatch: pytest.MonkeyPat
     """Carry out a study in this process; its rows, the names of the jobs, and the page."""
     done = []
 
-    def complete(_: str, jobs: Sequence[Job], side_by_side: int, ended: Any) -> None:
+    def run_jobs(_: str, jobs: Sequence[Job], side_by_side: int, ended: Any) -> None:
         for job in [job for job in jobs if job.result is None]:
-            complete_job(job)
+            run_job(job)
             done.append(job.name)
             ended(job)
 
-    monkeypatch.setattr(trials, "complete", complete)
+    monkeypatch.setattr(trials, "run_jobs", run_jobs)
 
     def carry(**content: Any) -> tuple[list[Row], list[str], str]:
         done.clear()
