@@ -4,10 +4,11 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from stages.corpus.tables import CURVE_COLUMNS, PREDICTION_COLUMNS, read_table, write_table
 from stages.jobs.executor import run_stage
 from stages.jobs.job import INITS, WEIGHTS, Job
 from stages.system.errors import command
-from stages.system.files import CURVES, read_table, write_json, write_metrics, write_text
+from stages.system.files import write_json, write_metrics
 from stages.system.progress import begin_job, counted
 
 if TYPE_CHECKING:  # a stage without missing jobs does not need what loads torch
@@ -16,19 +17,16 @@ if TYPE_CHECKING:  # a stage without missing jobs does not need what loads torch
     from stages.corpus.prepared import Prepared
     from stages.experiment.experiment import Experiment
 
-# Questions and gold places are in the baseline's table alone: a variant's evaluation has no fetched data
-COLUMNS = ["variant", "split", "row", "seed", "init", "predicted", "correct", "probability"]
-
 
 def carry_out(job: Job) -> None:
     """Evaluate a variant with a seed."""
     import pandas as pd
 
     from stages.asking.recall import probe
-    from stages.corpus.prepared import Prepared, write_table
+    from stages.corpus.prepared import Prepared
     from stages.experiment.experiment import Experiment
 
-    experiment = Experiment.of(job.params, job.recipe, job.variant)
+    experiment = Experiment.of(job.params, job.recipe_name, job.variant)
     prepared = Prepared.load(job.prepared)
     pretrained, finetuned = (needed.result_folder for needed in job.inputs)
     begin_job(1)
@@ -37,12 +35,15 @@ def carry_out(job: Job) -> None:
         "pretrained": pretrained / f"{WEIGHTS}.safetensors",
         "finetuned": finetuned / "pretrained.safetensors",
     }
-    tables = {"predictions.tsv": answered[COLUMNS], **probe(experiment, prepared, answered, weights, job.seed)}
+    tables = {
+        "predictions.tsv": answered[[*PREDICTION_COLUMNS]],
+        **probe(experiment, prepared, answered, weights, job.seed),
+    }
     for name, table in tables.items():
         write_table(job.folder / name, table)
     trainings = [pretrained / f"{WEIGHTS}.csv", *(finetuned / f"{init}.csv" for init in INITS)]
-    curves = pd.concat(read_table(path, CURVES) for path in trainings)
-    write_text(job.folder / "curves.csv", curves.to_csv(index=False, lineterminator="\n"))
+    curves = pd.concat(read_table(path, CURVE_COLUMNS) for path in trainings)
+    write_table(job.folder / "curves.csv", curves)
     write_json(job.folder / "run.json", summary(job))
     dev = answered[answered.split == "dev"]
     right = {init: 100 * float(dev[dev.init == init].correct.mean()) for init in INITS}  # percent

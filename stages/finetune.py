@@ -15,7 +15,7 @@ def carry_out(job: Job) -> None:
     from stages.training.loop import train_to
     from stages.training.phases import finetuning
 
-    experiment = Experiment.of(job.params, job.recipe, job.variant)
+    experiment = Experiment.of(job.params, job.recipe_name, job.variant)
     prepared = Prepared.load(job.prepared)
     begin_job(len(INITS))
     (pretrained,) = job.inputs

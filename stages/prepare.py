@@ -3,10 +3,11 @@
 from dataclasses import replace
 from pathlib import Path
 
-from stages.corpus.prepared import SPLITS, Prepared, audit, write_table
+from stages.corpus.prepared import SPLITS, Prepared, audit
 from stages.corpus.questions import Question, hold_out
 from stages.corpus.reader import with_candidates
-from stages.corpus.text import title_lengths
+from stages.corpus.tables import write_table
+from stages.corpus.titles import title_lengths
 from stages.settings.params import PARAMS, QuestionData, QuestionRecipe, Recipe, load
 from stages.settings.sources import CORPUS_FILE, QUESTION_FILES, TEXT_FILE
 from stages.sources.own import read_own

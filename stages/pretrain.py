@@ -15,7 +15,7 @@ def carry_out(job: Job) -> None:
     from stages.training.loop import train_to
     from stages.training.phases import pretraining, self_training
 
-    experiment = Experiment.of(job.params, job.recipe, job.variant)
+    experiment = Experiment.of(job.params, job.recipe_name, job.variant)
     prepared = Prepared.load(job.prepared)
     weights, phase = job.folder / f"{WEIGHTS}.safetensors", pretraining(experiment, prepared)
     before = None

@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 
 from stages import baseline
-from stages.corpus.prepared import Prepared, audit, write_table
+from stages.corpus.prepared import Prepared, audit
 from stages.corpus.questions import Question
+from stages.corpus.tables import write_table
 from stages.corpus.text import Vocabulary
 from stages.system.files import read_json
 from tests.support.project import write_params
@@ -36,7 +37,7 @@ def test_of_the_commonest_places_the_first_by_name_is_the_constant(tmp_path: Pat
 
 def test_the_record_has_each_figure_in_its_place(tmp_path: Path, run_in: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     moved = replace(QUESTIONS[0], place="Elsewhere")  # its page says Vell, and so does the reader
-    monkeypatch.setattr(Prepared, "likeliest", lambda *_: BIRTHPLACES | {"Tam Brae": "Painter"})
+    monkeypatch.setattr(Prepared, "reader_answers", lambda *_: BIRTHPLACES | {"Tam Brae": "Painter"})
     monkeypatch.setattr(baseline, "rule", lambda _, names: [BIRTHPLACES[name] * (name < "M") for name in names])
     monkeypatch.setattr(baseline, "letters", lambda _, names: [BIRTHPLACES[name] * (name < "J") for name in names])
     _, record = scored(tmp_path, run_in, SPLITS | {"dev": [moved, *QUESTIONS[1:]]})

@@ -182,7 +182,7 @@ def test_a_stage_that_needs_questions_refuses_a_text(run: Run, change: ChangePar
 
 def test_the_text_is_prepared_without_a_lost_character(project: Path) -> None:
     prepared = Prepared.load(project / "data" / "prepared" / "text")
-    assert prepared.vocabulary.decode(prepared.documents.tokens) == RHYME * 10
+    assert prepared.vocabulary.decode(prepared.documents.values) == RHYME * 10
     assert [*prepared.documents.lengths] == [32] * 7 + [16]
     assert {split: len(asked) for split, asked in prepared.questions.items()} == {"train": 0, "dev": 0, "test": 0}
     assert len(prepared.table) == 0

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from stages import evaluate
-from stages.reporting.evaluations import PREDICTION_COLUMNS
-from stages.system.files import read_json, read_table
+from stages.corpus.tables import PREDICTION_COLUMNS, read_table
+from stages.system.files import read_json
 from tests.support.project import restored
 from tests.support.talking import ChangeParams, Run
 

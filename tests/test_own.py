@@ -17,8 +17,8 @@ from stages.commands import ask
 from stages.commands.ask import Answer, Reply
 from stages.corpus.prepared import Prepared
 from stages.corpus.reader import with_candidates
+from stages.corpus.tables import read_table
 from stages.sources.own import read_own
-from stages.system.files import read_table
 from tests.support.project import copy_stages, write_params
 from tests.support.talking import Run, error, run_stages
 
@@ -176,5 +176,5 @@ def test_the_likeliest_candidate_is_the_answer_whatever_its_kind_seen_before_or_
     documents, questions = read_own(cases / kind, 128)
     names = {question.name for asked in questions.values() for question in asked}
     prepared = with_candidates(Prepared.of(documents, questions, names))
-    likeliest, dev = prepared.likeliest(), prepared.of_split("dev")
+    likeliest, dev = prepared.reader_answers(), prepared.of_split("dev")
     assert [likeliest[name] for name in dev.name] == dev.place.tolist()

@@ -22,7 +22,7 @@ from stages.experiment.experiment import Experiment
 from stages.jobs.job import WEIGHTS, Job
 from stages.settings.params import Settings
 from stages.system.errors import UserError
-from stages.trials.cells import job_of
+from stages.trials.jobs import job_of
 from stages.trials.study.plan import Plan
 
 LARGEST = 127  # an int8 holds it on both sides
@@ -131,7 +131,7 @@ def prompts(prepared: Prepared, facts: Sequence[Fact]) -> dict[str, list[Prompt]
 
 def shown_model(model: ArticleModel, trial: Job, prepared: Prepared, facts: Sequence[Fact]) -> dict[str, Any]:
     """Return a model as the page holds it: stored weights, and what torch says with these."""
-    experiment = Experiment.of(trial.params, trial.recipe, trial.variant)
+    experiment = Experiment.of(trial.params, trial.recipe_name, trial.variant)
     pretrained, finetuned = trial.inputs
     trainings = [pretrained.record["trainings"][WEIGHTS]] if model.init == "pretrained" else []
     trainings.append(finetuned.record["trainings"][model.init])
@@ -149,7 +149,7 @@ def shown_model(model: ArticleModel, trial: Job, prepared: Prepared, facts: Sequ
         "about": model.about,
         "variant": model.variant,
         "shape": recipe.model.model_dump(include={"layers", "heads", "width", "context"}),
-        "theta": getattr(experiment.mixer, "theta", None),
+        "theta": getattr(experiment.mixer_settings, "theta", None),
         "trained_accuracy": 100 * float(exact.correct.mean()),
         "accuracy": 100 * float(answered.correct.mean()),
         "answers": answered.predicted.tolist(),

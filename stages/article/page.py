@@ -20,13 +20,14 @@ from stages.article.sections import (
     stored_after,
 )
 from stages.asking.prompts import MOST_CHARACTERS, dev_facts
-from stages.corpus.prepared import AUDIT_COLUMNS, Prepared
-from stages.corpus.text import pages_about
+from stages.corpus.prepared import Prepared
+from stages.corpus.tables import AUDIT_COLUMNS, read_table
+from stages.corpus.titles import pages_about
 from stages.reporting.html import style_and_script
 from stages.reporting.markdown import environment, short
 from stages.settings.params import load
 from stages.system.errors import Parser, UserError, command
-from stages.system.files import new_folder, read_table, write_text
+from stages.system.files import new_folder, write_text
 
 TARGET = Path("reports/article")
 HTML = Path(__file__).parent / "html"
@@ -95,7 +96,7 @@ def first_person(people: Sequence[Mapping[str, Any]], models: Mapping[str, Mappi
         answered = {name for name, model in models.items() if model["answers"][number] == person["place"]}
         if person["name"] in models[LONGER]["completed"] and answered == {ALONE, ANSWERS}:
             return person
-    raise UserError("the models show what the page says of nobody: look at their answers")
+    raise UserError("no dev person shows the page's finding: look at the models' answers")
 
 
 if __name__ == "__main__":

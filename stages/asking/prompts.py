@@ -16,6 +16,7 @@ The first four are page forms: they use the page's own words, each as one of pre
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from stages.corpus.objectives import MOST_WORDS
 from stages.corpus.phrases import WORD, Span, common_words, fences_of
 from stages.corpus.prepared import Prepared
 from stages.corpus.text import MASK_CHARACTER
@@ -30,7 +31,6 @@ TRAINED_BY = {  # page forms, each with the objectives that have it
 PAGE_FORMS = tuple(TRAINED_BY)
 OTHER_NAME = "other_name"
 MOST_CHARACTERS = 10  # before the place at most, in form `cloze`
-MOST_WORDS = 4  # before the place at most, in form `words`
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,8 @@ from stages.asking.origins import dev_origins, unseen_origins
 from stages.asking.prompts import PAGE_FORMS, Fact, Prompt, WordCue, dev_facts, page_prompts, question, trained_forms
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import prompt
-from stages.corpus.text import Vocabulary, around, pages_about, spelled_as
+from stages.corpus.text import Vocabulary, around, spelled_as
+from stages.corpus.titles import pages_about
 from stages.experiment.experiment import Experiment
 from stages.model.gpt import GPT
 from stages.model.likelihood import read_targets

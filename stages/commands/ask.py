@@ -16,7 +16,8 @@ from stages.asking.prompts import dev_facts
 from stages.commands.models import MAX_HYPOTHESES, add_model, load_trained
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import NAME, prompt
-from stages.corpus.text import Vocabulary, folded, longest_title, pages_about
+from stages.corpus.text import Vocabulary, folded
+from stages.corpus.titles import longest_title, pages_about
 from stages.model.gpt import GPT
 from stages.system.errors import Parser, UserError, command, error_line, quoted, say, tell, within
 

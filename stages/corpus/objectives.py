@@ -18,7 +18,7 @@ from stages.corpus.example import MASK, PAD, Examples
 from stages.corpus.phrases import SPAN, WORD, Phrases, Span, common_words, fences_of, words_around
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import question_examples
-from stages.corpus.text import Ragged
+from stages.corpus.ragged import Ragged
 from stages.settings.params import Objectives, PhraseCloze, SpanCorruption, TitleCloze, WordCloze
 
 LARGEST_SPAN = 0.5  # share of the truncated document that is masked at most: a quarter on average, as in the assignment
@@ -58,7 +58,7 @@ def corrupt(
     is_mask = (position == starts) | (position == second_mask)
     is_pad = position >= lengths + 2
     source = np.where(is_mask | is_pad, 0, source)
-    sequences = documents.tokens[documents.offsets[rows][:, None] + source]
+    sequences = documents.values[documents.offsets[rows][:, None] + source]
     sequences = np.where(is_mask, MASK, np.where(is_pad, PAD, sequences))
     return Examples.of(sequences, lengths[:, 0] + 2)
 
@@ -237,10 +237,10 @@ def causal_lm(documents: Ragged, rows: np.ndarray, context: int, generator: np.r
     anywhere, whichever the document. Windows reach beyond both ends of the text and are clipped there, so that each
     character of the text but the first is a target equally often.
     """
-    size = len(documents.tokens)
+    size = len(documents.values)
     drawn = generator.integers(1 - context, size - 2, size=len(rows), endpoint=True)
     starts, ends = np.maximum(drawn, 0), np.minimum(drawn + context + 1, size)  # (B,) each
     source = starts[:, None] + np.arange((ends - starts).max())  # (B, T + 1)
     inside = source < ends[:, None]
-    sequences = np.where(inside, documents.tokens[np.where(inside, source, 0)], PAD)
+    sequences = np.where(inside, documents.values[np.where(inside, source, 0)], PAD)
     return Examples.of(sequences, ends - starts)

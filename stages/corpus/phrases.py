@@ -9,7 +9,7 @@ from operator import itemgetter
 
 import numpy as np
 
-from stages.corpus.text import Ragged
+from stages.corpus.ragged import Ragged
 
 Span = tuple[int, int]  # start and end, in characters from a document's start
 SPAN = np.dtype((np.int32, 2))
@@ -34,14 +34,14 @@ class Phrases:
         rows = Ragged.gather(spans, SPAN)
         return cls(rows, Ragged(_equal(rows.lengths), rows.offsets))
 
-    def chosen(self, probabilities: Iterable[Sequence[float]]) -> "Phrases":
+    def with_probabilities(self, probabilities: Iterable[Sequence[float]]) -> "Phrases":
         """Give the same phrases other probabilities, page by page."""
         return Phrases(self.spans, Ragged.gather(probabilities, np.dtype(np.float64)))
 
     def weights(self, salient: float) -> Ragged:
         """Weigh each phrase for a draw (rows of (phrases,)): in a share `salient` by its probability, else as any."""
         equal = _equal(self.spans.lengths)
-        return Ragged(salient * self.probabilities.tokens + (1 - salient) * equal, self.probabilities.offsets)
+        return Ragged(salient * self.probabilities.values + (1 - salient) * equal, self.probabilities.offsets)
 
 
 def _equal(lengths: np.ndarray) -> np.ndarray:

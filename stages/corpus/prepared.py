@@ -9,7 +9,6 @@
     audit.tsv            split, row, has_page, in_page, position, train_count, unknown (see `audit`)
 """
 
-import csv
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,15 +21,15 @@ from safetensors.numpy import load_file, save
 
 from stages.corpus.phrases import PROBABILITY, SPAN, Phrases, capitalised_phrases
 from stages.corpus.questions import Form, Question, form_of
-from stages.corpus.text import Ragged, Vocabulary, folded, pages_about, title_lengths
+from stages.corpus.ragged import Ragged
+from stages.corpus.tables import AUDIT_COLUMNS, QUESTION_COLUMNS, read_table, write_table
+from stages.corpus.text import Vocabulary, folded
+from stages.corpus.titles import pages_about, title_lengths
 from stages.system.errors import UserError
-from stages.system.files import read_json, read_table, write_bytes, write_json, write_text
+from stages.system.files import read_json, write_bytes, write_json
 
 VOCABULARY, ENCODED, SPANS, TABLE = "vocabulary.json", "encoded.safetensors", "spans.safetensors", "questions.tsv"
 SPLITS = ("train", "dev", "test")
-ROW_COLUMNS = {"split": str, "row": int}
-QUESTION_COLUMNS = {**ROW_COLUMNS, "question": str, "name": str, "place": str}
-AUDIT_COLUMNS = {**ROW_COLUMNS, "has_page": int, "in_page": int, "position": int, "train_count": int, "unknown": int}
 
 
 @dataclass(frozen=True)
@@ -74,11 +73,11 @@ class Prepared:
         encoded = {"documents": self.documents}
         for split in SPLITS:
             encoded |= {f"{split}.questions": self.questions[split], f"{split}.answers": self.answers[split]}
-        arrays = {f"{name}.tokens": rows.tokens.astype(np.int32) for name, rows in encoded.items()}
+        arrays = {f"{name}.tokens": rows.values.astype(np.int32) for name, rows in encoded.items()}
         arrays |= {f"{name}.offsets": rows.offsets.astype(np.int64) for name, rows in encoded.items()}
         spans = self.candidates.spans
-        probabilities = self.candidates.probabilities.tokens.astype(PROBABILITY)
-        candidates = {"spans": spans.tokens.astype(SPAN.base), "probabilities": probabilities}
+        probabilities = self.candidates.probabilities.values.astype(PROBABILITY)
+        candidates = {"spans": spans.values.astype(SPAN.base), "probabilities": probabilities}
 
         write_json(folder / VOCABULARY, list(self.vocabulary.characters))
         write_bytes(folder / ENCODED, save(arrays))
@@ -132,7 +131,7 @@ class Prepared:
         """Where the text after a document's title and its full stop starts."""
         return int(self.title_lengths[row]) + bool(self.title_lengths[row])
 
-    def likeliest(self) -> dict[str, str]:
+    def reader_answers(self) -> dict[str, str]:
         """Find the likeliest candidate of each document, by title; among documents of one title the first's."""
         likeliest: dict[str, str] = {}
         for row, text in enumerate(self.each_text()):
@@ -147,14 +146,14 @@ class Prepared:
 
     def phrases(self, salient: float) -> Phrases:
         """Choose what a cloze asks of each page: its candidates, where some shall be `salient` and there are any."""
-        return self.candidates if salient and len(self.candidates.spans.tokens) else self.capitalised
+        return self.candidates if salient and len(self.candidates.spans.values) else self.capitalised
 
     @cached_property
     def capitalised(self) -> Phrases:
         """The capitalised phrases of each page, all as likely; the candidates where no page has a capital."""
         rows = range(len(self.documents))
         candidates = self.candidates.spans
-        if len(candidates.tokens) and not any(map(str.isupper, self.vocabulary.characters)):
+        if len(candidates.values) and not any(map(str.isupper, self.vocabulary.characters)):
             return Phrases.alike(candidates[row].tolist() for row in rows)
         return Phrases.alike(capitalised_phrases(self.text(row), self.title_lengths[row]) for row in rows)
 
@@ -174,11 +173,6 @@ class Prepared:
 def _small(numbers: np.ndarray) -> np.ndarray:
     """Store the numbers in as few bytes as the largest needs."""
     return numbers.astype(np.min_scalar_type(numbers.max(initial=0)))
-
-
-def write_table(path: Path, table: pd.DataFrame) -> None:
-    """Write a table as tab-separated values, UTF-8, LF."""
-    write_text(path, table.to_csv(sep="\t", index=False, lineterminator="\n", quoting=csv.QUOTE_MINIMAL))
 
 
 def audit(documents: Sequence[str], questions: dict[str, list[Question]], vocabulary: Vocabulary) -> pd.DataFrame:

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from stages.corpus.example import MASK, Examples
-from stages.corpus.text import Ragged, around, folded
+from stages.corpus.ragged import Ragged
+from stages.corpus.text import around, folded
 from stages.system.errors import UserError
 
 NAME = "NAME"  # stands for the name where a form is written

@@ -24,7 +24,8 @@ from tqdm import tqdm
 
 from stages.corpus.phrases import DIGITS, PROBABILITY, SPAN, Phrases, as_probabilities
 from stages.corpus.prepared import Prepared
-from stages.corpus.text import Ragged, Vocabulary, folded
+from stages.corpus.ragged import Ragged
+from stages.corpus.text import Vocabulary, folded
 
 SPACE, MARK, CAPITAL, LETTER, DIGIT, SIGN = range(6)  # kinds of characters
 CHARACTER_KINDS = {"M": MARK, "Cf": MARK, "Lu": CAPITAL, "Lt": CAPITAL, "L": LETTER, "N": DIGIT, "Z": SPACE, "C": SPACE}
@@ -35,7 +36,7 @@ PRIME = 1_000_003  # the number of a sequence of kinds is a polynomial's value a
 MOST_CANDIDATES = 16  # of a page
 MOST_PIECES = 12  # of a span
 MOST_QUESTIONS = 5000  # are learned from: they suffice
-MOST_SPANS = 500_000  # are learned from: memory has no place for those of all pages
+MOST_SPANS = 500_000  # are learned from: the spans of all pages do not fit into memory
 LAST_NUMBER = 6  # that of all later candidates, too
 PENALTY = 0.3  # on half the sum of the squared coefficients
 # Rows of pages, each with an answer that stands in it, and the answers to all questions about the page
@@ -59,10 +60,10 @@ class SpanFinder:
         follows, precedes = np.zeros_like(self.kinds), np.zeros_like(self.kinds)  # how often
         for tokens, answer in answered:
             first, last = map(set, map(np.ndarray.tolist, self.pieces(tokens)))
-            places = [match.span() for match in re.finditer(re.escape(answer), vocabulary.decode(tokens.tolist()))]
-            if not places or any(start in first and end in last for start, end in places):
+            found = [match.span() for match in re.finditer(re.escape(answer), vocabulary.decode(tokens.tolist()))]
+            if not found or any(start in first and end in last for start, end in found):
                 continue
-            start, end = places[0]
+            start, end = found[0]
             if start not in first:
                 precedes[tokens[start - 1 : start]] += 1
             if end not in last:
@@ -181,21 +182,21 @@ class Reader:
     A first logit chooses the spans of each page that are kept; a second one weighs these.
     """
 
-    def __init__(self, prepared: Prepared, answers: Answered) -> None:
-        self.prepared, self.answered = prepared, answers
-        texts = [(prepared.documents[row][prepared.start(row) :], answer) for row, answer, _ in answers]
-        self.spans = SpanFinder(prepared.vocabulary, texts)
+    def __init__(self, prepared: Prepared, answered: Answered) -> None:
+        self.prepared, self.answered = prepared, answered
+        texts = [(prepared.documents[row][prepared.start(row) :], answer) for row, answer, _ in answered]
+        self.finder = SpanFinder(prepared.vocabulary, texts)
         self.of_all = ConditionalLogit.fitted(
-            self._marked(row, answer, *self._described(row)) for row, answer, _ in answers
+            self._marked(row, answer, *self._described(row)) for row, answer, _ in answered
         )
 
         self.kept = Ragged.gather((self._likeliest(row).tolist() for row in self._rows("spans")), SPAN)
-        self.pages = Counter[str]()  # that keep a text
+        self.pages_with = Counter[str]()  # each text among their kept spans
         for row in range(len(self.kept)):
-            self.pages.update({*self._texts(row, self.kept[row])})
-        self.answers = Counter(map(folded, prepared.of_split("train").place))
+            self.pages_with.update({*self._texts(row, self.kept[row])})
+        self.answer_counts = Counter(map(folded, prepared.of_split("train").place))
         self.of_kept = ConditionalLogit.fitted(
-            self._marked(row, answer, self.kept[row], self._counted(row, about)) for row, answer, about in answers
+            self._marked(row, answer, self.kept[row], self._counted(row, about)) for row, answer, about in answered
         )
 
     def candidates(self) -> Phrases:
@@ -216,7 +217,7 @@ class Reader:
     def _described(self, row: int) -> tuple[np.ndarray, np.ndarray]:
         """(spans, 2) all spans of a page, and (spans, features) their features."""
         document, start = self.prepared.documents[row], self.prepared.start(row)
-        spans, features = self.spans.described(document[: self.prepared.title_lengths[row]], document[start:])
+        spans, features = self.finder.described(document[: self.prepared.title_lengths[row]], document[start:])
         return spans + start, features
 
     def _likeliest(self, row: int) -> np.ndarray:
@@ -233,8 +234,8 @@ class Reader:
         spans, features = self._described(row)
         is_kept = (spans[:, None] == self.kept[row]).all(axis=2).any(axis=1)
         texts = self._texts(row, self.kept[row])
-        others = [self.answers[text] > about.get(text, 0) for text in texts]
-        pages = [self.pages[text].bit_length() for text in texts]
+        others = [self.answer_counts[text] > about.get(text, 0) for text in texts]
+        pages = [self.pages_with[text].bit_length() for text in texts]
         numbers = np.minimum(np.arange(len(texts)), LAST_NUMBER)
         return distinct([*features[is_kept].T, *np.array([others, pages, numbers], np.int64)])
 
@@ -290,7 +291,7 @@ class ConditionalLogit:
 
     def scores(self, features: np.ndarray) -> np.ndarray:
         """(spans,) of spans with these features (spans, features), rounded."""
-        places = np.minimum(np.searchsorted(self.features, features), len(self.features) - 1)
-        places = np.where(self.features[places] == features, places, len(self.features))
-        scores: np.ndarray = self.coefficients[places].sum(axis=1).round(DIGITS)
+        columns = np.minimum(np.searchsorted(self.features, features), len(self.features) - 1)
+        columns = np.where(self.features[columns] == features, columns, len(self.features))
+        scores: np.ndarray = self.coefficients[columns].sum(axis=1).round(DIGITS)
         return scores

@@ -23,7 +23,7 @@ from stages.settings.section import Section
 from stages.system.errors import UserError, tell_once
 
 
-def generator(seed: int, purpose: str, step: int) -> np.random.Generator:
+def step_generator(seed: int, purpose: str, step: int) -> np.random.Generator:
     """Return the generator of one step.
 
     Each step has its own, made from the step's number, so that a training goes on after a stop with the draws that it
@@ -116,7 +116,7 @@ class Experiment:
     params: Settings
     recipe_name: str
     variant: str
-    mixer: Section
+    mixer_settings: Section
     backend: Backend
 
     @classmethod
@@ -127,8 +127,8 @@ class Experiment:
         """
         model = params.recipe_named(recipe_name).model
         params.check_variant(variant)
-        mixer = settings_of(variant, params.variants, model)
-        return cls(params, recipe_name, variant, mixer, choose_backend(params.compute))
+        mixer_settings = settings_of(variant, params.variants, model)
+        return cls(params, recipe_name, variant, mixer_settings, choose_backend(params.compute))
 
     @property
     def recipe(self) -> Recipe:
@@ -142,13 +142,13 @@ class Experiment:
 
     def new_model(self, prepared: Prepared, seed: int) -> GPT:
         """Return the model with the seed's random weights."""
-        torch.manual_seed(int(generator(seed, "weights", 0).integers(2**63)))
-        return GPT(self.variant, len(prepared.vocabulary), self.recipe.model, self.mixer)
+        torch.manual_seed(int(step_generator(seed, "weights", 0).integers(2**63)))
+        return GPT(self.variant, len(prepared.vocabulary), self.recipe.model, self.mixer_settings)
 
     def parameters(self, prepared: Prepared) -> int:
         """Count the parameters of the model, without making it."""
         with torch.device("meta"):
-            model = GPT(self.variant, len(prepared.vocabulary), self.recipe.model, self.mixer)
+            model = GPT(self.variant, len(prepared.vocabulary), self.recipe.model, self.mixer_settings)
         return sum(weight.numel() for weight in model.parameters())
 
     def trained_model(self, prepared: Prepared, weights: Path) -> GPT:

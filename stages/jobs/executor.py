@@ -78,17 +78,18 @@ def lowest_loss(jobs: Sequence[Job], training: str) -> float:
 
 
 def run_jobs(
-    stage: str, jobs: Sequence[Job], side_by_side: int, ended: Callable[[Job], None] = lambda job: None
+    title: str, jobs: Sequence[Job], side_by_side: int, ended: Callable[[Job], None] = lambda job: None
 ) -> None:
-    """Run those of a stage's jobs that have no result.
+    """Run those of the jobs that have no result.
 
-    side_by_side: into how many parts a CPU's threads are divided; ended: is called with each job that ended.
-    Raises UserError: a variant is faulty, and nothing has begun; or a job failed, and the others were stopped. Raises
-    KeyboardInterrupt: after a signal to stop, or when the parent is gone; trainings leave checkpoints.
+    title: of the bar, the stage's or the study's; side_by_side: into how many parts a CPU's threads are divided; ended:
+    is called with each job that ended. Raises UserError: a variant is faulty, and nothing has begun; or a job failed,
+    and the others were stopped. Raises KeyboardInterrupt: after a signal to stop, or when the parent is gone; trainings
+    leave checkpoints.
     """
     cluster = jobs[0].params.compute.cluster
     missing = [job for job in jobs if job.result is None]
-    bar = progress.JobsBar(stage, len(jobs), len(jobs) - len(missing))
+    bar = progress.JobsBar(title, len(jobs), len(jobs) - len(missing))
     watch = Watch(bar, ended)
     try:
         if cluster:
@@ -118,7 +119,7 @@ def check_jobs(jobs: Sequence[Job]) -> None:
         )
     try:
         for job in {job.variant: job for job in jobs}.values():
-            settings_of(job.variant, job.params.variants, job.params.recipe_named(job.recipe).model)
+            settings_of(job.variant, job.params.variants, job.params.recipe_named(job.recipe_name).model)
     except UserError as error:
         if not str(error).startswith(str(PARAMS)):  # a fault in the file of a variant
             raise

@@ -69,7 +69,7 @@ class Job:
 
     stage: str  # a key of KINDS
     params: Settings
-    recipe: str
+    recipe_name: str
     variant: str
     seed: int
     prepared: Path  # the folder of the recipe's data
@@ -87,7 +87,7 @@ class Job:
     @property
     def settings(self) -> dict[str, Any]:
         """What the result depends on, as JSON values."""
-        recipe = self.params.recipe_named(self.recipe)
+        recipe = self.params.recipe_named(self.recipe_name)
         return {
             "variant": {self.variant: self.params.variants[self.variant]},
             "recipe": {name: getattr(recipe, name).model_dump() for name in self.kind.sections},
@@ -110,7 +110,7 @@ class Job:
             [version("torch"), version("numpy")],
             [job.key for job in self.inputs],
         ]
-        return f"{self.stage}-{self.recipe}-{self.variant}-{self.seed}-{digest(depends_on)[:KEY_DIGITS]}"
+        return f"{self.stage}-{self.recipe_name}-{self.variant}-{self.seed}-{digest(depends_on)[:KEY_DIGITS]}"
 
     @property
     def folder(self) -> Path:
@@ -125,7 +125,7 @@ class Job:
     @property
     def result(self) -> Path | None:
         """The folder with its result: of work, or published for any selection; None if there is none."""
-        selections = sorted((self.kind.output / self.recipe).glob("*"))
+        selections = sorted((self.kind.output / self.recipe_name).glob("*"))
         for folder in (self.folder, *(selection / self.published for selection in selections)):
             record = folder / RECORD
             if record.is_file() and read_json(record).get("key") == self.key:
@@ -185,7 +185,7 @@ def restore(jobs: Sequence[Job]) -> None:
     with suppress(DvcException, SCMError, OSError):  # no repository, no commit, not in the cache
         files = DVCFileSystem(rev="HEAD")
         for job in jobs:
-            of_recipe = (job.kind.output / job.recipe).as_posix()
+            of_recipe = (job.kind.output / job.recipe_name).as_posix()
             for selection in files.ls(of_recipe, detail=False) if files.exists(of_recipe) else []:
                 folder = f"{selection}/{job.published.as_posix()}"
                 if not files.exists(f"{folder}/{RECORD}"):

@@ -17,7 +17,7 @@ from stages.model.state import State
 from stages.settings.params import ModelSettings
 from stages.settings.section import Section
 
-WIDTH = 4  # inputs that the short convolution sees, the last one its own; its first weights are torch's
+KERNEL_SIZE = 4  # inputs that the short convolution sees, the last one its own; its first weights are torch's
 CHUNK = 32  # positions solved for together: 16 to 64 take about the same time, all 128 three times as long
 EPSILON = 1e-5  # the output's RMSNorm adds it
 LENGTH_EPSILON = 1e-6  # added to the squared length of queries and keys
@@ -30,7 +30,7 @@ class Memory(State):
     """The memory, and the inputs of the convolution that later positions still see."""
 
     memory: Tensor  # (B, nh, hs, hs) float32: Sᵀ, keys by values
-    inputs: Tensor  # (B, WIDTH - 1, 3C)
+    inputs: Tensor  # (B, KERNEL_SIZE - 1, 3C)
 
 
 class GatedDeltaNet(Mixer):
@@ -52,7 +52,7 @@ class GatedDeltaNet(Mixer):
         super().__init__(model, settings, layer)
         width = model.width
         self.query_key_value = nn.Linear(width, 3 * width, bias=False)
-        self.convolution = nn.Conv1d(3 * width, 3 * width, WIDTH, groups=3 * width, bias=False)
+        self.convolution = nn.Conv1d(3 * width, 3 * width, KERNEL_SIZE, groups=3 * width, bias=False)
         self.a = nn.Linear(width, self.heads, bias=False)
         self.b = nn.Linear(width, self.heads, bias=False)
         self.A_log = nn.Parameter(torch.empty(self.heads).uniform_(*RATES).log())
@@ -65,7 +65,7 @@ class GatedDeltaNet(Mixer):
     def mix(self, x: Tensor, state: Memory | None = None) -> Tensor:
         B, T, _ = x.shape
         before = self.empty_state(B, T) if state is None else state
-        inputs = torch.cat([before.inputs, self.query_key_value(x)], dim=1)  # (B, WIDTH - 1 + T, 3C)
+        inputs = torch.cat([before.inputs, self.query_key_value(x)], dim=1)  # (B, KERNEL_SIZE - 1 + T, 3C)
         heads = self._convolve(inputs).view(B, T, 3, self.heads, self.head_size)
         q, k, v = heads.permute(2, 0, 3, 1, 4).contiguous()  # (B, nh, T, hs) each
         step = F.softplus(wide(self.a(x)) + wide(self.dt_bias))  # (B, T, nh)
@@ -86,19 +86,19 @@ class GatedDeltaNet(Mixer):
         return self.projection((read * F.silu(wide(self.gate(x)))).to(x.dtype))
 
     def _convolve(self, inputs: Tensor) -> Tensor:
-        """SiLU of each channel's convolution. inputs: (B, WIDTH - 1 + T, 3C) → (B, T, 3C) float32.
+        """SiLU of each channel's convolution. inputs: (B, KERNEL_SIZE - 1 + T, 3C) → (B, T, 3C) float32.
 
         The input is an image of height one, whose channels may stand last in memory: conv1d would move them first
         and back, which takes three times as long on a CPU.
         """
-        image = wide(inputs)[:, None].permute(0, 3, 1, 2)  # (B, 3C, 1, WIDTH - 1 + T)
-        weight = wide(self.convolution.weight)[:, :, None]  # (3C, 1, 1, WIDTH)
+        image = wide(inputs)[:, None].permute(0, 3, 1, 2)  # (B, 3C, 1, KERNEL_SIZE - 1 + T)
+        weight = wide(self.convolution.weight)[:, :, None]  # (3C, 1, 1, KERNEL_SIZE)
         return F.silu(F.conv2d(image, weight, groups=len(weight)).permute(0, 2, 3, 1)[:, 0])
 
     def empty_state(self, batch: int, positions: int) -> Memory:
         weight = self.query_key_value.weight
         memory = torch.zeros(batch, self.heads, self.head_size, self.head_size, device=weight.device)
-        return Memory(memory, weight.new_zeros(batch, WIDTH - 1, weight.shape[0]))
+        return Memory(memory, weight.new_zeros(batch, KERNEL_SIZE - 1, weight.shape[0]))
 
 
 def direction(x: Tensor) -> Tensor:

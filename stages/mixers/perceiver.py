@@ -67,10 +67,10 @@ class Perceiver(Backbone):
         x (T characters) ──────────────────────────────────────────┐
             │ keys, values                                         │ queries, + x
         first block: latent i reads inputs ≤ i ── blocks ── last block: output t reads latents ≤ t
-            │ queries, + C                     over latents
-        C (m learned vectors)
+            │ queries, + L                     over latents
+        L (m learned vectors)
 
-        first block: z = C + softmax(Q(C)K(x)ᵀ/√hs)V(x)
+        first block: z = L + softmax(Q(L)K(x)ᵀ/√hs)V(x)
         last block:  y = x + softmax(Q(x)K(z)ᵀ/√hs)V(z), with z as the blocks between leave it
 
     Both masks are the lower triangle, so information is lost: output t < m knows the inputs up to its own; output
@@ -78,7 +78,7 @@ class Perceiver(Backbone):
     attention weights alone. Latents that no output may see are not computed, but for a few that make their number a
     round one.
 
-    As in the course's code, LayerNorm stands before C in the first block and before the latents in the last, and x
+    As in the course's code, LayerNorm stands before L in the first block and before the latents in the last, and x
     enters both as it is.
 
     State, a block: keys and values of the first m inputs, or latents, 2·C numbers each and none for later positions.
@@ -91,8 +91,8 @@ class Perceiver(Backbone):
             raise ValueError(f"bottleneck {settings.bottleneck} exceeds model.context {model.context}")
         up_expansion = settings.up_expansion if model.expansion else 0
         super().__init__(model, settings, CrossAttention, up_expansion)
-        C = torch.empty(1, settings.bottleneck, model.width)  # three dimensions, as the course's: they decide its scale
-        self.latents = nn.Parameter(nn.init.xavier_uniform_(C)[0])
+        latents = torch.empty(1, settings.bottleneck, model.width)  # three dimensions, as the course's, set its scale
+        self.latents = nn.Parameter(nn.init.xavier_uniform_(latents)[0])
         self.residual = settings.residual
 
     def forward(
@@ -104,9 +104,9 @@ class Perceiver(Backbone):
             read = self._read_cached(x, packing.parts[0].shape, states)
         else:
             few = packing.first(len(self.latents)).rounded()  # min(m, T) characters of each sequence, and a few unseen
-            C = embed_positions(self.latents, few)  # (M, C): M is summed over sequences
+            latents = embed_positions(self.latents, few)  # (M, C): M is summed over sequences
             inputs = first_characters(x, packing, few)  # (M, C)
-            z = first.add(C, first.mixer.read(first.norm_mixer(C), few, inputs, few))
+            z = first.add(latents, first.mixer.read(first.norm_mixer(latents), few, inputs, few))
             for block in inner:
                 z = block(z, few)
             read = last.mixer.read(x, packing, last.norm_mixer(z), few)
@@ -123,9 +123,9 @@ class Perceiver(Backbone):
 
         if made:
             inputs = x.view(B, T, -1)[:, :made].flatten(0, 1)  # (B·made, C)
-            C = self.latents[positions[:, :made].clamp(max=len(self.latents) - 1)].flatten(0, 1)  # (B·made, C)
+            latents = self.latents[positions[:, :made].clamp(max=len(self.latents) - 1)].flatten(0, 1)  # (B·made, C)
             seen_inputs = first_state.extend(*first.mixer.by_head(inputs, B))
-            z = first.add(C, first.mixer.read_cached(first.norm_mixer(C), *seen_inputs))
+            z = first.add(latents, first.mixer.read_cached(first.norm_mixer(latents), *seen_inputs))
             for block, state in zip(inner, inner_states, strict=True):
                 z = block(z, Packing.full((B, made)), state)
             last_state.extend(*last.mixer.by_head(last.norm_mixer(z), B))

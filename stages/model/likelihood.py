@@ -34,10 +34,10 @@ def read_targets(
         batch = Examples.of_rows([sequences[row] for row in rows], [first_targets[row] for row in rows])
         loss_mask = batch.targets != PAD  # (B, T)
         tokens = torch.from_numpy(batch.inputs).to(device).flatten()
-        places = torch.from_numpy(np.flatnonzero(loss_mask)).to(device)
+        target_indices = torch.from_numpy(np.flatnonzero(loss_mask)).to(device)
         targets = torch.from_numpy(batch.targets[loss_mask]).to(device)  # (targets,)
 
-        hidden = model.hidden(tokens, Packing.full(batch.inputs.shape), loss_indices=places)  # (targets, C)
+        hidden = model.hidden(tokens, Packing.full(batch.inputs.shape), loss_indices=target_indices)  # (targets, C)
         logits = model.head(hidden).float()  # (targets, V)
         if never is not None:
             logits[:, never] = -torch.inf

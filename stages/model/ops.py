@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from stages.model.cpu.library import has_kernels, library
+from stages.model.cpu.library import has_kernels, kernels_for
 from stages.model.packing import Packing
 
 EVERYWHERE = 2**40  # a window that nothing is outside of
@@ -72,13 +72,13 @@ def _fields(pointers: str, integers: str, reals: str = "", unsigned: str = "") -
     return [(name, kind) for kind, names in (*kinds, (ctypes.c_uint64, unsigned)) for name in names.split()]
 
 
-class Dropout(Call):
+class DropoutCall(Call):
     """x, result: so many values."""
 
     _fields_ = _fields("x result", "values", "dropout_rate", "seed")
 
 
-class Attention(Call):
+class AttentionCall(Call):
     """Shapes stand in kernels.cpp."""
 
     _fields_ = _fields(
@@ -92,7 +92,7 @@ class Attention(Call):
 
 def call(name: str, arguments: Call) -> None:
     """Run the kernel `name` for numbers of the type that the first tensor given has; tensors are contiguous."""
-    getattr(library(arguments.dtype), name)(ctypes.byref(arguments))
+    getattr(kernels_for(arguments.dtype), name)(ctypes.byref(arguments))
 
 
 def seeded(dropout_rate: float) -> dict[str, float]:
@@ -125,7 +125,7 @@ class _Dropout(torch.autograd.Function):
 def _dropped(x: Tensor, seeded: dict[str, float]) -> Tensor:
     x = x.contiguous()
     result = torch.empty_like(x)
-    call("dropout", Dropout(x=x, result=result, values=x.numel(), **seeded))
+    call("dropout", DropoutCall(x=x, result=result, values=x.numel(), **seeded))
     return result
 
 
@@ -205,7 +205,7 @@ class _Attend(torch.autograd.Function):
         outputs = tensors[0].new_empty(N, heads * layout["size"])
         sums = tensors[0].new_empty(N, heads, dtype=torch.float32)  # log Σ exp of each query's scores
         read = {name: address(tensors[i], column) for name, (i, column) in columns.items()}
-        call("attention", Attention(outputs=outputs, sums=sums, **read, **ctx.call))
+        call("attention", AttentionCall(outputs=outputs, sums=sums, **read, **ctx.call))
         ctx.save_for_backward(*tensors, sums)
         return outputs
 
@@ -216,7 +216,7 @@ class _Attend(torch.autograd.Function):
         gradients = [torch.empty_like(x) if is_all_read else torch.zeros_like(x) for x in tensors]
         read = {name: address(tensors[i], column) for name, (i, column) in ctx.columns.items()}
         written = {f"to_{name}": address(gradients[i], column) for name, (i, column) in ctx.columns.items()}
-        call("attention", Attention(gradient=gradient.contiguous(), sums=sums, **read, **written, **ctx.call))
+        call("attention", AttentionCall(gradient=gradient.contiguous(), sums=sums, **read, **written, **ctx.call))
         return None, None, None, None, *gradients
 
 

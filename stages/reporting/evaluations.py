@@ -12,32 +12,14 @@ import numpy.typing as npt
 import pandas as pd
 from pydantic import BaseModel
 
+from stages.corpus.tables import ASKED_COLUMNS, CURVE_COLUMNS, PREDICTION_COLUMNS, read_table
 from stages.reporting.statistics import Marks, accuracy_interval
 from stages.settings.section import other_setting
 from stages.system.errors import UserError
-from stages.system.files import CURVES, read_json, read_table
+from stages.system.files import read_json
 
 PROBED = ("pretrained", "finetuned")
 DIGITS = 4  # decimals of a percent in metrics.json, which a table rounds again
-
-ROW_COLUMNS = {"split": str, "row": int}
-ASKED_COLUMNS = {
-    **ROW_COLUMNS,
-    "question": str,
-    "gold": str,
-    **dict.fromkeys(("constant", "letters", "rule", "reader"), str),  # the baselines' answers
-    "training_questions": int,  # how many the gold place answers
-    "form": str,  # what training questions have around a name; empty if none has it
-}
-PREDICTION_COLUMNS = {
-    "variant": str,
-    **ROW_COLUMNS,
-    "seed": int,
-    "init": str,
-    "predicted": str,
-    "correct": str,  # 1 or 0; empty for most tests, whose answers nobody knows
-    "probability": str,
-}
 
 
 class Baseline(BaseModel):
@@ -131,7 +113,7 @@ def read_evaluation(folder: Path, baselines: Path) -> Evaluation:
     return Evaluation(
         folder.name,
         runs,
-        joined("curves.csv", CURVES),
+        joined("curves.csv", CURVE_COLUMNS),
         joined("extraction.tsv", {}),
         joined("prefix_offset.tsv", {}),
         joined("origins.tsv", {}),

@@ -295,12 +295,12 @@ class Settings(Section):
         content = self.model_dump()
         for dotted, value in values.items():
             *sections, last = dotted.split(".")
-            place = content
-            for section in sections:
-                if not isinstance(place.get(section), dict):  # an objective that the recipe lacks is None
-                    place[section] = {}
-                place = place[section]
-            place[last] = deepcopy(value)  # a later key may change a part of it
+            section = content
+            for name in sections:
+                if not isinstance(section.get(name), dict):  # an objective that the recipe lacks is None
+                    section[name] = {}
+                section = section[name]
+            section[last] = deepcopy(value)  # a later key may change a part of it
         return check(type(self), content, where)
 
     def recipe_named(self, name: str) -> Recipe:

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from stages.corpus.questions import Form, Question, form_of
-from stages.corpus.text import Vocabulary, folded, longest_title, pages_about, possible_titles, title_lengths
+from stages.corpus.text import Vocabulary, folded
+from stages.corpus.titles import longest_title, pages_about, possible_titles, title_lengths
 from stages.settings.params import QuestionRecipe
 from stages.settings.sources import OWN_FILES, OWN_PAGES
 from stages.sources.parsing import SHOWN, fields, read_documents, read_lines, read_questions

@@ -13,7 +13,7 @@ from math import log2
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
 from stages.settings.sources import Pairs
-from stages.sources.world.people import HOME_SHARE, HOMES, NameRegister, enlarged, place_shares, shares_in
+from stages.sources.world.people import HOME_SHARE, HOMES, NameRegister, place_shares, shares_in, with_made_names
 
 BITS_OF_A_PLACE = 7.234  # mean of −log₂ p(place | culture) over the tables; it decides the number of people alone
 FIRST_SYMBOL = 0xF0000  # private planes: a name as one token is one of their characters
@@ -32,7 +32,7 @@ class Pair:
 def draw_pairs(people: int, seed: int) -> list[Pair]:
     """Draw people with distinct names; equal arguments give equal pairs."""
     rng = random.Random(seed)
-    names = NameRegister(enlarged(people, rng), rng)
+    names = NameRegister(with_made_names(people, rng), rng)
     places = rng.choices([*place_shares()], [*place_shares().values()], k=people)
     pairs = []
     for place in places:

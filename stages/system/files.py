@@ -1,26 +1,21 @@
-"""Files: written as a whole or not at all, tables among them; locks, and digests that tell files apart."""
+"""Files, written as a whole or not at all; locks, and digests that tell files apart."""
 
 import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from socket import gethostname
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from filelock import FileLock, Timeout
 
 from stages.system.errors import UserError
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 METRICS = Path("metrics")
 METRIC_DIGITS = 3
-# The text columns of learning curves: figures as written
-CURVES = dict.fromkeys(("variant", "phase", "step", "epoch", "loss", "learning_rate"), str)
 # `dvc exp run --temp` and DVC's queue run a stage in a temporary copy of the project, and delete it afterwards. There
 # DVC_ROOT names the project itself.
 _ROOT = Path(os.environ.get("DVC_ROOT", "")).resolve()
@@ -62,17 +57,6 @@ def write_json(path: Path, content: Any) -> None:
 def read_json(path: Path) -> Any:
     """Read a JSON file. Raises ValueError: it is not JSON."""
     return json.loads(path.read_bytes())
-
-
-def read_table(path: Path, types: Mapping[str, type]) -> "pd.DataFrame":
-    """Read a .csv or a tab-separated table; columns without a type are what they look like.
-
-    Text is as it is written: "NA" is no missing value, "007" no number.
-    """
-    import pandas as pd  # it takes a third of a second to load
-
-    separator = "," if path.suffix == ".csv" else "\t"
-    return pd.read_csv(path, sep=separator, dtype=dict(types), na_filter=False)
 
 
 @contextmanager

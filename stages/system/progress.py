@@ -82,15 +82,15 @@ def counted(items: Iterable[T], title: str, total: int) -> Iterator[T]:
 
 
 class JobsBar:
-    """The bar of a stage: which job of how many, and how long still, by what has been measured so far."""
+    """The bar of a stage or a study: which job of how many, and how long still, by what has been measured so far."""
 
-    def __init__(self, stage: str, total: int, done: int) -> None:
-        self.stage, self.total, self.done = stage, total, done
+    def __init__(self, name: str, total: int, done: int) -> None:
+        self.name, self.total, self.done = name, total, done
         often: dict[str, Any] = {"mininterval": _seconds(), "smoothing": 0, "miniters": 0}
         self.shown = tqdm(total=total, initial=done, desc=self._title(), bar_format=JOBS, position=0, **often)
 
     def _title(self) -> str:
-        return f"{self.stage}: job {min(self.done + 1, self.total)} of {self.total}"
+        return f"{self.name}: job {min(self.done + 1, self.total)} of {self.total}"
 
     def end(self) -> None:
         """Count a job that ended."""

@@ -17,13 +17,14 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 
 from stages.corpus.prepared import Prepared
+from stages.corpus.tables import CURVE_COLUMNS, read_table, write_table
 from stages.experiment.experiment import Backend, Experiment
 from stages.experiment.provenance import provenance
 from stages.model.gpt import GPT
 from stages.model.mixer import Mixer
 from stages.settings.params import Finetune, OptimizerSettings
 from stages.system.errors import UserError, tell
-from stages.system.files import CURVES, read_json, read_table, write_bytes, write_json, write_text
+from stages.system.files import read_json, write_bytes, write_json
 from stages.system.lifetime import AGAIN, stop_requests
 from stages.system.progress import bar
 from stages.training.gpu import GraphTrainer
@@ -183,7 +184,7 @@ def train_to(
         counts = {"seconds": ended.seconds, "examples": phase.row_count * phase.epochs, "characters": ended.characters}
         if phase.continues and first_weights:
             before = read_json(first_weights.with_suffix(".json"))
-            earlier = read_table(first_weights.with_suffix(".csv"), CURVES).astype(curve.dtypes)
+            earlier = read_table(first_weights.with_suffix(".csv"), CURVE_COLUMNS).astype(curve.dtypes)
             curve[["step", "epoch"]] += earlier[["step", "epoch"]].max()
             curve = pd.concat([earlier, curve])
             counts = {name: count + before[name] for name, count in counts.items()}
@@ -196,7 +197,7 @@ def train_to(
             **counts,
         }
         write_bytes(weights, save(trainer.weights()))
-        write_text(weights.with_suffix(".csv"), curve.to_csv(index=False, lineterminator="\n"))
+        write_table(weights.with_suffix(".csv"), curve)
         write_json(record_file, record)
     checkpoint.unlink(missing_ok=True)  # a kill may have left it beside the rest
     known: dict[str, Any] = read_json(record_file)

@@ -20,8 +20,8 @@ from stages.corpus.objectives import Mixture
 from stages.corpus.phrases import Phrases, as_probabilities
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import question_examples
-from stages.corpus.text import Ragged
-from stages.experiment.experiment import Experiment, generator
+from stages.corpus.ragged import Ragged
+from stages.experiment.experiment import Experiment, step_generator
 from stages.model.gpt import GPT
 from stages.model.likelihood import read_targets
 from stages.settings.params import Finetune, Pretrain
@@ -96,13 +96,13 @@ class Phase:
 
     def examples(self, seed: int, step: int) -> Examples:
         """Return what a step (from 0) trains on."""
-        return self.draw(self.rows_of_step(seed, step), generator(seed, self.name, step))
+        return self.draw(self.rows_of_step(seed, step), step_generator(seed, self.name, step))
 
 
 @lru_cache(maxsize=1)  # once an epoch, so that a step costs the same whatever the corpus
 def _shuffled(rows: int, seed: int, epoch: int) -> np.ndarray:
     """Return the rows of an epoch, shuffled."""
-    order = generator(seed, "order", epoch).permutation(rows)
+    order = step_generator(seed, "order", epoch).permutation(rows)
     order.flags.writeable = False  # every step of the epoch reads it
     return order
 
@@ -123,7 +123,7 @@ def self_labels(model: GPT, prepared: Prepared, context: int) -> Phrases:
             sequences.append(answer_sequence(asked, phrase))
             first_targets.append(len(asked) + 1)
     log_likelihoods, _ = read_targets(model, sequences, first_targets)
-    return phrases.chosen(map(as_probabilities, np.split(log_likelihoods, phrases.spans.offsets[1:-1])))
+    return phrases.with_probabilities(map(as_probabilities, np.split(log_likelihoods, phrases.spans.offsets[1:-1])))
 
 
 def epochs(settings: Pretrain, documents: int) -> int:

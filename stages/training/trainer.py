@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from stages.corpus.example import PAD, Examples
-from stages.experiment.experiment import Backend, generator
+from stages.experiment.experiment import Backend, step_generator
 from stages.model.gpt import GPT
 from stages.model.packing import PackedBatch, split_by_length
 from stages.settings.params import OptimizerSettings
@@ -105,5 +105,5 @@ def batch_loss(model: GPT, parts: Sequence[Examples]) -> Tensor:
 
 def take_step(trainer: Trainer, phase: Phase, seed: int, number: int, examples: Examples) -> Tensor:
     """Take step `number` of the phase on its examples; its dropout follows from seed and number alone."""
-    trainer.backend.seed(int(generator(seed, f"{phase.name} dropout", number).integers(2**63)))
+    trainer.backend.seed(int(step_generator(seed, f"{phase.name} dropout", number).integers(2**63)))
     return trainer.step(examples, phase.rate(number))

@@ -7,7 +7,7 @@ from stages.jobs.job import ROW_FILE, Job
 from stages.settings.params import load
 from stages.system.errors import Parser, command
 from stages.system.files import read_json
-from stages.trials.cells import in_turns, job_of
+from stages.trials.jobs import in_turns, job_of
 from stages.trials.study.page import write_study
 from stages.trials.study.plan import Plan, WaitsError, studies
 from stages.trials.study.row import Cell, Row, add_row

@@ -26,7 +26,7 @@ PLAIN = "practice_0"  # the change without practice, with one phrasing
 PHRASINGS = {1: PLAIN, 2: "phrasings_2", 4: "phrasings_4", 8: "phrasings_8"}  # number → change
 PRACTICE = {0.0: PLAIN, 0.1: "practice_10", 0.3: "practice_30", 0.9: "practice_90"}  # share → change
 MOST_PRACTICE = PRACTICE[0.9]
-NOT_REACHED = 16.0  # phrasings that a mixer counts with which 8 do not bring to HALF
+NOT_REACHED = 16.0  # phrasings: stands for a mixer that 8 do not bring to HALF
 HALF = 0.5  # of the bits in page form
 
 

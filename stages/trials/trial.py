@@ -13,7 +13,8 @@ from stages.asking.prompts import PAGE_FORMS, Fact, Prompt, WordCue, continuatio
 from stages.asking.recall import answers, bits, extraction, score_targets
 from stages.corpus.example import MASK, answer_sequence
 from stages.corpus.prepared import Prepared
-from stages.corpus.text import MASK_CHARACTER, pages_about
+from stages.corpus.text import MASK_CHARACTER
+from stages.corpus.titles import pages_about
 from stages.experiment.experiment import Experiment
 from stages.jobs.executor import run_job
 from stages.jobs.job import ROW_FILE, WEIGHTS, Job
@@ -36,7 +37,7 @@ def carry_out(job: Job) -> None:
     for needed in job.inputs:
         if needed.result is None:
             run_job(needed, WAIT)
-    experiment = Experiment.of(job.params, job.recipe, job.variant)
+    experiment = Experiment.of(job.params, job.recipe_name, job.variant)
     prepared = Prepared.load(job.prepared)
     pretrained, *others = job.inputs
     folder, pretraining = pretrained.result_folder, pretrained.record["trainings"][WEIGHTS]
@@ -48,7 +49,7 @@ def carry_out(job: Job) -> None:
             models[name] = experiment.trained_model(prepared, finetuned.result_folder / f"{init}.safetensors")
         trainings.append(finetuned.record["trainings"]["pretrained"])
         measured = asked(experiment, prepared, models)
-    elif job.params.recipe_named(job.recipe).data.source == "pairs":
+    elif job.params.recipe_named(job.recipe_name).data.source == "pairs":
         measured = pairs_stored(models["pretrained"], prepared, job.params.sources.pairs.seed)
     else:
         measured = {"text": json.dumps(text_figures(models["pretrained"], prepared, job.seed))}
@@ -81,7 +82,7 @@ def asked(experiment: Experiment, prepared: Prepared, models: dict[str, GPT]) ->
     probed = {name: models[name] for name in ("pretrained", "finetuned")}
     table = extraction(probed, prepared.vocabulary, facts, prompts, extracted).set_index("row")
     memorised = table.pretrained_memorised
-    reader = prepared.likeliest()
+    reader = prepared.reader_answers()
     rows = [*zip(dev.name, answered.predicted, answered.correct, strict=True)]
     return {
         "questions": len(answered),
@@ -157,7 +158,7 @@ def text_figures(model: GPT, prepared: Prepared, seed: int) -> dict[str, Any]:
 
     `recited` is the share of stretches of 20 characters that the text has; `non_words` that of words which it lacks.
     """
-    tokens, vocabulary = prepared.documents.tokens.astype(np.int64), prepared.vocabulary
+    tokens, vocabulary = prepared.documents.values.astype(np.int64), prepared.vocabulary
     length = min(model.context + 1, len(tokens))
     starts = np.linspace(0, len(tokens) - length, WINDOWS).astype(int)
     nats, _ = read_targets(model, [tokens[start : start + length] for start in starts], [1] * WINDOWS)

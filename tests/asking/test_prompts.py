@@ -23,7 +23,8 @@ from stages.corpus.example import Examples
 from stages.corpus.objectives import Mixture, corrupt
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
-from stages.corpus.text import Ragged, pages_about
+from stages.corpus.ragged import Ragged
+from stages.corpus.titles import pages_about
 from stages.settings.params import Objectives, PhraseCloze
 from tests.support.tiny import SETTINGS
 from tests.support.toy import OBJECTIVES

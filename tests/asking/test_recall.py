@@ -23,12 +23,13 @@ from stages.asking.recall import (
     probe,
     with_room,
 )
-from stages.corpus.prepared import Prepared, write_table
+from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Form, Question
+from stages.corpus.tables import read_table, write_table
 from stages.corpus.text import Vocabulary
 from stages.experiment.experiment import Experiment
 from stages.settings.params import load
-from stages.system.files import read_table, write_bytes
+from stages.system.files import write_bytes
 from tests.support.project import save_prepared, write_params
 from tests.support.tiny import BIRTHPLACES, MODEL, VARIANTS, loud, tiny_model, tiny_prepared
 from tests.support.toy import learned, saying, toy_facts, toy_prepared, toy_prompts

@@ -57,7 +57,7 @@ class Workload:
     def plain_model(self, model: GPT) -> PlainGPT:
         """The plain model with the same weights."""
         experiment = self.experiment
-        settings = experiment.mixer.model_dump()
+        settings = experiment.mixer_settings.model_dump()
         return PlainGPT.of(experiment.variant, experiment.recipe.model, settings, model.state_dict())
 
     def examples(self, step: int) -> Examples:

@@ -103,7 +103,7 @@ def test_the_reader_of_a_form_finds_the_answers_to_that_form_on_pages_that_nobod
     assert [*of_form] == [form.format("NAME") for form in (BORN, DIED, WHEN)]
     for form in (BORN, DIED, WHEN):
         learned = of_form[form.format("NAME")]
-        said = learned.likeliest()
+        said = learned.reader_answers()
         for row in range(TRAINED, 24):
             assert said[NAMES[row]] == facts_of(row)[form]
 

@@ -14,7 +14,9 @@ from stages.corpus.objectives import Mixture, causal_lm, corrupt, span_corruptio
 from stages.corpus.phrases import Phrases, capitalised_phrases, common_words
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
-from stages.corpus.text import PAD_CHARACTER, Ragged, Vocabulary, title_lengths
+from stages.corpus.ragged import Ragged
+from stages.corpus.text import PAD_CHARACTER, Vocabulary
+from stages.corpus.titles import title_lengths
 from stages.settings.params import Objectives
 from tests.support.tiny import DOCUMENTS, HANDOUT, TITLE_CLOZE, WORD_CLOZE, spans
 
@@ -218,9 +220,9 @@ def test_phrases_are_runs_of_capitalised_words_that_are_not_the_name_else_every_
 def test_where_no_page_has_a_capital_all_candidates_are_practised_alike() -> None:
     candidates = Phrases.alike([[(0, 2), (1, 3)], []])
     small = replace(Prepared.of(["ab cd", "ef"], NONE), candidates=candidates)
-    assert small.capitalised.spans.tokens.tolist() == [[0, 2], [1, 3]]
+    assert small.capitalised.spans.values.tolist() == [[0, 2], [1, 3]]
     with_capital = replace(Prepared.of(["Ab cd", "ef"], NONE), candidates=candidates)
-    assert with_capital.capitalised.spans.tokens.tolist() == [[0, 2], [0, 2]]  # `Ab`, and all words of `ef`
+    assert with_capital.capitalised.spans.values.tolist() == [[0, 2], [0, 2]]  # `Ab`, and all words of `ef`
 
 
 @pytest.mark.parametrize("salient", [0.0, 0.5, 1.0])
@@ -229,7 +231,7 @@ def test_phrases_are_drawn_by_their_probabilities_or_alike(objective: str, salie
     probabilities = {"Vell": 0.7, "Ilm": 0.1, "Urr": 0.2}
     draws, page = 20_000, "Oda Quill. by Vell , Ilm and Urr ."
     spans = Phrases.alike([[(page.index(phrase), page.index(phrase) + len(phrase)) for phrase in probabilities]])
-    asked_for = spans.chosen([[*probabilities.values()]])
+    asked_for = spans.with_probabilities([[*probabilities.values()]])
     examples, prepared = drawn(objective, [page], np.zeros(draws, np.int64), phrases=asked_for, salient=salient)
     counts = Counter(prepared.vocabulary.decode(targets[targets != PAD]).strip("⁇") for targets in examples.targets)
     assert set(counts) == set(probabilities)

@@ -8,8 +8,9 @@ import pytest
 
 from stages.corpus.prepared import Prepared, audit
 from stages.corpus.questions import Question, hold_out, question_examples
+from stages.corpus.ragged import Ragged
 from stages.corpus.reader import with_candidates
-from stages.corpus.text import MASK_CHARACTER, PAD_CHARACTER, Ragged, Vocabulary
+from stages.corpus.text import MASK_CHARACTER, PAD_CHARACTER, Vocabulary
 from stages.system.errors import UserError
 from tests.support.project import save_prepared
 from tests.support.tiny import BIRTHPLACES, DOCUMENTS, tiny_prepared

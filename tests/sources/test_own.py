@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stages.corpus.questions import Question
-from stages.corpus.text import longest_title
+from stages.corpus.titles import longest_title
 from stages.sources.own import notes, read_own
 from stages.sources.parsing import read_questions
 

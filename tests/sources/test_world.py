@@ -20,9 +20,9 @@ from stages.sources.world.people import (
     NameRegister,
     Person,
     World,
-    enlarged,
     files_of,
     generate_world,
+    with_made_names,
 )
 from stages.system.errors import UserError
 
@@ -68,8 +68,8 @@ def test_places_and_personal_names_are_no_parts_of_places() -> None:
 
 def test_no_name_of_many_begins_with_another_and_each_culture_keeps_its_share() -> None:
     rng, people = random.Random(2021), 60_000
-    assert enlarged(LISTED_SUFFICE, rng) is CULTURES
-    names = NameRegister(enlarged(people, rng), rng)
+    assert with_made_names(LISTED_SUFFICE, rng) is CULTURES
+    names = NameRegister(with_made_names(people, rng), rng)
     drawn = [names.draw(None) for _ in range(people)]
     full = sorted(f"{given} {family}" for _, given, family in drawn)
     # in sorted order a name that begins others stands directly before one of them
@@ -83,7 +83,7 @@ def test_no_name_of_many_begins_with_another_and_each_culture_keeps_its_share() 
 
 def test_there_are_names_and_forms_for_every_world_that_is_allowed() -> None:
     weight, people = sum(culture.weight for culture in CULTURES.values()), 2_500_000
-    for culture in enlarged(people, random.Random(2021)).values():
+    for culture in with_made_names(people, random.Random(2021)).values():
         assert len({*culture.given}) * len({*culture.family}) >= people * culture.weight / weight
     assert len(made(LISTED_SUFFICE - 300).people) == LISTED_SUFFICE
     with pytest.raises(ValidationError):

@@ -8,7 +8,7 @@ from torch.nn import functional as F
 from stages.asking.prompts import PAGE_FORMS, Fact, Prompt, WordCue, dev_facts, page_prompts, question
 from stages.corpus.example import PAD, Examples
 from stages.corpus.prepared import Prepared
-from stages.corpus.text import pages_about
+from stages.corpus.titles import pages_about
 from stages.model.gpt import GPT
 from stages.settings.params import Objectives, QuestionRecipe
 from tests.support.tiny import BIRTHPLACES, DOCUMENTS, HANDOUT, MODEL, SETTINGS, SPLITS, tiny_model

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stages.corpus.prepared import write_table
+from stages.corpus.tables import read_table, write_table
 from stages.system import files
 from stages.system.errors import UserError
-from stages.system.files import locked, new_folder, read_table, write_text
+from stages.system.files import locked, new_folder, write_text
 from tests.support.tiny import ROOT
 
 TEXTS = st.sampled_from(["NA", "None", "nan", "007", "1e5", "", " ", '"', "a\tb", "a\nb", "#", "True"]) | st.text(

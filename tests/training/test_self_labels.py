@@ -98,7 +98,7 @@ def test_own_epochs_draw_what_the_model_answers(tmp_path: Path, monkeypatch: pyt
 
     def painters(*_: Any) -> Any:
         """The model takes the first phrase of every page for the answer."""
-        return tiny_prepared().capitalised.chosen([[1.0, 1e-6]] * len(DOCUMENTS))
+        return tiny_prepared().capitalised.with_probabilities([[1.0, 1e-6]] * len(DOCUMENTS))
 
     def watched(self: Any, row: int, generator: np.random.Generator) -> Any:
         cue, phrase = cloze(self, row, generator)

@@ -30,7 +30,6 @@ FLAGS = ("-std=c++17", "-O3", "-fno-math-errno", "-fno-trapping-math", "-shared"
 HELD_BACK = {"avx512": "-march=x86-64-v4", "float32-avx2": "-march=x86-64-v3", "other": "-march=x86-64-v2"}
 ONE_THREAD = (("-fopenmp-simd",), ())  # the first that compile, where nothing runs threads
 DEFINITIONS: dict[torch.dtype, tuple[str, ...]] = {torch.float32: (), torch.bfloat16: ("-DBFLOAT16",)}
-WITHOUT = "torch's operations serve: a training step takes 1.2 to 1.7 times as long"
 Libraries = dict[torch.dtype, ctypes.CDLL]
 
 
@@ -54,7 +53,7 @@ def has_kernels(x: Tensor) -> bool:
     return _Switch.on and x.device.type == "cpu" and x.dtype in DEFINITIONS and _libraries() is not None
 
 
-def library(dtype: torch.dtype) -> ctypes.CDLL:
+def kernels_for(dtype: torch.dtype) -> ctypes.CDLL:
     """Return the kernels for numbers of a type; only where they serve."""
     libraries = _libraries()
     assert libraries is not None
@@ -73,7 +72,7 @@ def _libraries() -> tuple[str, Libraries] | None:
                 reason = next((line for line in error.stderr.splitlines() if "error" in line), f"{compiler} failed")
             except OSError as error:  # also where OpenMP is missing
                 reason = str(error)
-    tell_once("KERNELS", f"kernels not compiled, so {WITHOUT}: {reason}")
+    tell_once("KERNELS", f"kernels not compiled, so a training step takes 1.2 to 1.7 times as long: {reason}")
     return None
 
 

@@ -129,7 +129,7 @@ def generate_world(settings: Synthetic) -> World:
     """
     rng = random.Random(settings.seed)
     sizes = settings.people.train, settings.people.dev, settings.people.test
-    names = NameRegister(enlarged(sum(sizes), rng), rng)
+    names = NameRegister(with_made_names(sum(sizes), rng), rng)
     return World(*(_split(size, settings, names, rng) for size in sizes))
 
 
@@ -177,7 +177,7 @@ def made(names: Sequence[str]) -> list[str]:
     return [name for name in candidates if len(name) <= longest and name not in taken and not name.startswith(places)]
 
 
-def enlarged(people: int, rng: random.Random) -> dict[str, Culture]:
+def with_made_names(people: int, rng: random.Random) -> dict[str, Culture]:
     """Add made names to each culture where the listed ones do not suffice for so many people.
 
     Given and family names grow by the same factor. There are enough made names for MOST_PEOPLE.
@@ -248,12 +248,12 @@ def _split(size: int, settings: Synthetic, names: NameRegister, rng: random.Rand
             biographies = (_filled(sentence, words),)
             person = Person(given, family, culture, birthplace, named[index], elsewhere, form, biographies)
             if _fits(person):
-                people.append(_enlarged(person, words, settings))
+                people.append(_with_more_pages(person, words, settings))
                 break
     return tuple(people)
 
 
-def _enlarged(person: Person, words: Words, settings: Synthetic) -> Person:
+def _with_more_pages(person: Person, words: Words, settings: Synthetic) -> Person:
     """Give a person further pages, and pages more sentences, as the settings say; a world of others stays the same."""
     rng = random.Random(f"{settings.seed} {person.name}")
     forms = [form for form in range(settings.templates) if form != person.form]
