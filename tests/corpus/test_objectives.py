@@ -44,25 +44,6 @@ def plain(document: str, generator: np.random.Generator) -> str:
     return corrupted(document, length, start, span)
 
 
-@pytest.mark.parametrize(
-    ("length", "start", "span", "inputs", "targets"),
-    [
-        (17, 13, 3, "Ada. Born in ⁇.⁇Ul", "da. Born in ⁇.⁇Ulm"),
-        (17, 0, 3, "⁇. Born in Ulm.⁇Ad", ". Born in Ulm.⁇Ada"),
-        (17, 16, 1, "Ada. Born in Ulm⁇⁇", "da. Born in Ulm⁇⁇."),
-        (4, 1, 2, "A⁇.⁇d", "⁇.⁇da"),
-        (2, 0, 2, "⁇⁇A", "⁇Ad"),
-    ],
-)
-def test_span_corruptions_written_by_hand(length: int, start: int, span: int, inputs: str, targets: str) -> None:
-    vocabulary = Vocabulary.of(["Ada. Born in Ulm."])
-    documents = Ragged.of([vocabulary.encode("Ada. Born in Ulm.")])
-    examples = corrupt(documents, np.array([0]), *(np.array([value]) for value in (length, start, span)))
-    assert vocabulary.decode(examples.inputs[0]) == inputs
-    assert vocabulary.decode(examples.targets[0]) == targets
-    assert examples.lengths.tolist() == [len(inputs)]
-
-
 def test_vectorised_span_corruption_equals_the_plain_one_padding_too() -> None:
     vocabulary = Vocabulary.of(DOCUMENTS)
     documents = Ragged.of([vocabulary.encode(document) for document in DOCUMENTS])
