@@ -108,15 +108,6 @@ def test_the_reader_of_a_form_finds_the_answers_to_that_form_on_pages_that_nobod
             assert said[NAMES[row]] == facts_of(row)[form]
 
 
-def test_rule_and_letters_of_a_form_know_its_answers_alone() -> None:
-    of_form = by_form(lives(BORN, WHEN))
-    years = {facts_of(row)[WHEN] for row in range(TRAINED)}
-    for form, answers in ((BORN, {*TOWNS}), (WHEN, years)):
-        learned = of_form[form.format("NAME")]
-        assert learned.training_answers == answers
-        assert {*letters(learned, NAMES)} <= answers and {*rule(learned, NAMES)} <= answers | {""}
-
-
 RARE = "Who bore {}?"
 
 
