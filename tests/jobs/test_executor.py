@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import torch
 
-from stages.jobs.executor import check_jobs, complete, complete_job, threads
+from stages.jobs.executor import check_jobs, complete, complete_job
 from stages.jobs.job import jobs_of
 from stages.settings.params import load
 from stages.system.errors import UserError
@@ -176,12 +176,6 @@ def test_settings_that_change_while_a_stage_runs_are_not_stored_as_its_own(proje
     assert not (project / OUTPUT).exists()
     (project / "params.yaml").write_text(text)
     assert ended(begin(project)) == (0, "pretrain: jobs done before: 1 of 1\n")
-
-
-@pytest.mark.parametrize(("told", "number"), [("4,2", 4), ("3", 3)])
-def test_threads_are_those_that_openmp_is_told(monkeypatch: pytest.MonkeyPatch, told: str, number: int) -> None:
-    monkeypatch.setenv("OMP_NUM_THREADS", told)
-    assert threads() == number
 
 
 def test_each_job_that_ended_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
