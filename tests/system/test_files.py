@@ -64,15 +64,6 @@ def test_what_kills_left_is_gone_with_the_next_write(tmp_path: Path, moment: str
     assert list(tmp_path.iterdir()) == [target] and read(target) == "last"
 
 
-@pytest.mark.parametrize("kind", ["file", "folder"])
-def test_an_error_names_the_target(tmp_path: Path, kind: str) -> None:
-    (tmp_path / "t").write_text("a file where the folder should be")
-    target = tmp_path / "t" / "made"
-    with pytest.raises((NotADirectoryError, FileExistsError)) as fault:
-        write(target, kind, "new")
-    assert fault.value.filename == str(target)
-
-
 def test_a_lock_names_its_holder_who_is_not_to_be_killed_from_another_machine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
