@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from stages.system.errors import UserError, command, harmless, quoted, say, tell
+from stages.system.errors import UserError, command, harmless
 from stages.system.files import new_folder
 from stages.system.lifetime import stop_requests
 from tests.support.project import copy_stages, environment, start
@@ -165,30 +165,3 @@ def said(folder: Path, shell: str) -> tuple[str, str]:
 def test_what_a_terminal_obeys_is_escaped_and_no_other_character() -> None:
     for letter in map(chr, range(sys.maxunicode + 1)):
         assert (harmless(letter) != letter) == is_obeyed(letter), hex(ord(letter))
-
-
-@pytest.mark.parametrize(
-    ("text", "printed"),
-    [
-        ("\x1b[2J\x7f\x9b", r"\x1b[2J\x7f\x9b"),
-        ("a\nb\tc", r"a\nb\tc"),
-        (r"C:\new", r"C:\new"),
-        ("l’art\u00a0: «\u202foui\u202f» \u3000第一回 می\u200cروم 👩\u200d🔬 א\u200e1\u200f",) * 2,
-    ],
-)
-def test_a_text_is_printed_as_it_is_but_for_what_a_terminal_obeys(
-    text: str, printed: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    say(text)
-    tell(text)
-    assert capsys.readouterr() == (f"{printed}\n", f"{printed}\n")
-
-
-def test_a_passage_keeps_its_lines(capsys: pytest.CaptureFixture[str]) -> None:
-    say("a\n\tb\r\x1b", kept="\n\t", end="")
-    assert capsys.readouterr().out == "a\n\tb\\r\\x1b"
-
-
-@pytest.mark.parametrize(("length", "shown"), [(60, "x" * 60), (61, "x" * 59 + "…")])
-def test_a_quotation_of_a_long_text_is_cut(length: int, shown: str) -> None:
-    assert quoted("x" * length) == f"'{shown}'"
