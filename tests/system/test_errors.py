@@ -1,5 +1,6 @@
 """How a command ends, in one line and an exit code, and what it prints of texts of unknown origin."""
 
+import os
 import shlex
 import signal
 import subprocess
@@ -15,7 +16,7 @@ import torch
 
 from stages.system.errors import UserError, command, harmless
 from stages.system.files import new_folder
-from stages.system.lifetime import stop_requests
+from stages.system.lifetime import parent_is_gone, stop_requests
 from tests.support.project import copy_stages, environment, start
 from tests.support.talking import Run, is_obeyed
 from tests.support.tiny import ROOT
@@ -69,6 +70,26 @@ def test_under_nohup_a_lost_terminal_stops_nothing(hangup: Callable[[signal.Hand
     with stop_requests() as stop:
         command(lambda: signal.raise_signal(signal.SIGHUP))()
     assert not stop.signals
+
+
+@pytest.mark.parametrize(
+    ("handler", "stage", "gone"),
+    [(signal.SIG_DFL, "", True), (signal.SIG_IGN, "", False), (signal.SIG_IGN, "pretrain", True)],
+)
+def test_a_parent_that_is_gone_is_missed_but_under_nohup_that_of_dvc_alone(
+    hangup: Callable[[signal.Handlers], object],
+    monkeypatch: pytest.MonkeyPatch,
+    handler: signal.Handlers,
+    stage: str,
+    gone: bool,
+) -> None:
+    """The signals to a stage in tests/jobs/test_executor.py show the same of processes."""
+    hangup(handler)
+    monkeypatch.setattr("stages.STARTED_BY", os.getppid() + 1)
+    monkeypatch.delenv("DVC_STAGE", raising=False)
+    if stage:
+        monkeypatch.setenv("DVC_STAGE", stage)
+    assert parent_is_gone() == gone
 
 
 HOSTILE = "\x1b[2J\n\u202e" + "x" * 10**6
