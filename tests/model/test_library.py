@@ -147,9 +147,11 @@ FEATURES = {
         ("amx", "SSE41", "other"),
     ],
 )
-def test_the_class_is_the_processors_unless_a_limit_holds_it_back(
+def test_the_class_is_the_processors_unless_a_limit_holds_it_back_and_auto_takes_bfloat16_where_it_multiplies_that(
     monkeypatch: pytest.MonkeyPatch, kind: str, limit: str, expected: str
 ) -> None:
     monkeypatch.setattr(processor, "processor_features", lambda: FEATURES[kind])
     monkeypatch.setenv(LIMIT, limit)
     assert processor_class() == expected
+    compute = SETTINGS.compute.model_copy(update={"device": "cpu", "precision": "auto"})
+    assert (choose_backend(compute).precision == "bfloat16") == (expected in ("amx", "avx512-bf16"))
