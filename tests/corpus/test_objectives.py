@@ -21,7 +21,6 @@ from tests.support.tiny import DOCUMENTS, HANDOUT, TITLE_CLOZE, WORD_CLOZE, span
 SIGNIFICANT = 1e-3  # seeds are fixed: a right distribution passes always, or never
 TIMES = 3
 FIRST = ord("Ā")
-OTHER = Objectives(span_corruption=spans(4, 100))
 CLOZES = {"title_cloze": TITLE_CLOZE, "word_cloze": WORD_CLOZE}
 PAGE = "Oda Quill. She was born in 1815 in Vell and lived there ."
 TRAIN = [Question(1, "Where was Ada born?", "Ada", "Vell")]
@@ -92,17 +91,15 @@ def drawn_facts(documents: list[str], objectives: Objectives) -> pd.DataFrame:
     return facts(prepared.vocabulary.decode(sequence).rstrip("□") for sequence in sequences)
 
 
-def test_training_draws_as_the_plain_reference_does_and_other_settings_are_caught() -> None:
+def test_training_draws_as_the_plain_reference_does() -> None:
     # about as many and as long as the handout's: 141 on average, a third under 112; a character tells its position
     lengths = np.random.default_rng(0).lognormal(np.log(132), 0.37, size=2937).round().clip(38, 516).astype(np.int64)
     documents = ["".join(map(chr, range(FIRST, FIRST + length))) for length in lengths]
     draws = np.random.default_rng(1)
     expected = facts(plain(text, draws) for text in documents * TIMES)
-    right, wrong = (drawn_facts(documents, objectives) for objectives in (HANDOUT.pretrain.objectives, OTHER))
+    drawn = drawn_facts(documents, HANDOUT.pretrain.objectives)
     for name in expected:
-        assert stats.ks_2samp(right[name], expected[name]).pvalue > SIGNIFICANT
-    assert stats.ks_2samp(wrong.length, expected.length).pvalue < SIGNIFICANT
-    assert stats.ks_2samp(wrong.span, expected.span).pvalue < SIGNIFICANT
+        assert stats.ks_2samp(drawn[name], expected[name]).pvalue > SIGNIFICANT
 
 
 def counting(size: int, context: int) -> Ragged:

@@ -7,7 +7,6 @@ import torch
 from scipy import stats
 from torch import Tensor
 from torch.func import functional_call
-from torch.nn import functional as F
 
 from stages.model import ops
 from stages.model.cpu.library import identity
@@ -32,7 +31,6 @@ def normalised(weight: Tensor, bias: Tensor) -> Tensor:
 SUMMED: dict[str, tuple[Callable[..., Tensor], list[tuple[int, ...]]]] = {
     "embedding": (lambda table: ops.embed(table, torch.arange(LONG) % 2), [(2, 24)]),
     "layer norm": (normalised, [(24,)] * 2),
-    "bias": (lambda bias: F.linear(draws(7, LONG, 8).to(bias.dtype), draws(8, 24, 8).to(bias.dtype), bias), [(24,)]),
 }
 
 
