@@ -17,6 +17,7 @@ import torch
 from stages.jobs.executor import check_jobs, complete, complete_job
 from stages.jobs.job import jobs_of
 from stages.settings.params import load
+from stages.system import files
 from stages.system.errors import UserError
 from stages.system.files import locked
 from tests.support.lives import RECIPE, SEEDS, VARIANT, new_project, results, run, unfinished
@@ -188,13 +189,18 @@ def test_each_job_that_ended_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert all(job.result for job in jobs)
 
 
-def test_a_job_on_which_another_process_works_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_on_which_another_process_works_is_refused_to_be_killed_on_its_own_machine_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(new_project(tmp_path / "project", 1))
     job = jobs_of("pretrain", load())[0]
     job.folder.mkdir(parents=True)
-    message = rf"{job.folder}: process {os.getpid()} on \S+ is at work here already; wait for it or `kill"
-    with locked(job.folder / "lock"), pytest.raises(UserError, match=message):
-        complete_job(job, patience=0.0)
+    with locked(job.folder / "lock"):
+        for host, advice in ((files.gethostname(), rf" or `kill {os.getpid()}`$"), ("another", "$")):
+            monkeypatch.setattr(files, "gethostname", lambda host=host: host)
+            message = rf"{job.folder}: process {os.getpid()} on \S+ is at work here already; wait for it{advice}"
+            with pytest.raises(UserError, match=message):
+                complete_job(job, patience=0.0)
     assert job.result is None
 
 
