@@ -50,7 +50,7 @@ def hangup_fixture() -> Iterator[Callable[[signal.Handlers], object]]:
     signal.signal(signal.SIGHUP, before)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_stop_ends_in_one_line_and_leaves_nothing_half_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], hangup: Callable[[signal.Handlers], object], number: int
 ) -> None:
@@ -111,28 +111,20 @@ from pathlib import Path
 from stages.system.errors import command
 
 Path("importing").touch()
-time.sleep(1)  # as torch takes
-
-@command
-def main():
-    Path("began").touch()
-    time.sleep(60)
-
-main()
+time.sleep(60)  # torch takes a second
 """
 
 
-@pytest.mark.parametrize(("reached", "end"), [("importing", (-signal.SIGINT, "")), ("began", (130, "stopped\n"))])
-def test_ctrl_c_ends_a_stage_without_a_traceback(tmp_path: Path, reached: str, end: tuple[int, str]) -> None:
+def test_ctrl_c_ends_a_stage_that_still_imports_without_a_traceback(tmp_path: Path) -> None:
     copy_stages(tmp_path)
     (tmp_path / "stages" / "slow.py").write_text(SLOW, encoding="utf-8")
     process = start(tmp_path, "stages.slow")
-    while not (tmp_path / reached).exists():
+    while not (tmp_path / "importing").exists():
         assert process.poll() is None
         time.sleep(0.005)
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=30)
-    assert (process.returncode, stderr) == end
+    assert (process.returncode, stderr) == (-signal.SIGINT, "")
 
 
 @pytest.mark.parametrize("ask", [lambda: torch.empty(2**50), lambda: [0] * 2**60])
