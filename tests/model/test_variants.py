@@ -14,7 +14,6 @@ from stages.model.gpt import GPT, settings_of
 from stages.plain.attention import MIXERS
 from stages.plain.model import cross_entropy
 from stages.settings.params import ModelSettings
-from stages.system.errors import UserError
 from stages.training.trainer import batch_loss
 from tests.support.tiny import (
     BUILT_IN,
@@ -101,11 +100,6 @@ def test_settings_are_tried_without_memory_or_draws(variant: str) -> None:
     before = torch.get_rng_state()
     settings_of(variant, SECTIONS, MODEL.model_copy(update={"context": 10**6, "width": 10**6}))  # some 10^14 numbers
     assert torch.equal(torch.get_rng_state(), before)
-
-
-def test_a_perceiver_of_a_single_layer_is_one_line_of_error() -> None:
-    with pytest.raises(UserError, match=r"variants.perceiver: .*model.layers is 1"):
-        tiny_model("perceiver", model=MODEL.model_copy(update={"layers": 1}))
 
 
 @pytest.fixture(params=VARIANTS)
