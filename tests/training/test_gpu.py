@@ -1,4 +1,4 @@
-"""Training and answering on a GPU, real or pretended, give what the CPU gives, with graphs or where these fail."""
+"""Training and answering on a pretended GPU give what the CPU gives; a real one is in the tests of every backend."""
 
 import copy
 from dataclasses import replace
