@@ -52,14 +52,6 @@ def test_what_is_lost_without_kernels_is_told_once_in_one_line(
     assert os.environ[TOLD] and not (tmp_path / "~").exists()  # processes that this one starts say nothing
 
 
-def test_switched_off_kernels_do_not_serve() -> None:
-    try:
-        assert choose_backend(SETTINGS.compute.model_copy(update={"kernels": "torch"})).kernels == "torch"
-        assert not library.has_kernels(torch.zeros(1))
-    finally:
-        library.use_kernels(True)
-
-
 def attention(dtype: torch.dtype) -> list[Tensor]:
     """Attention and dropout, forward and backward: two sequences, two heads."""
     x = torch.randn(61, 144, generator=torch.Generator().manual_seed(1)).to(dtype).requires_grad_()
