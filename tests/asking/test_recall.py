@@ -14,7 +14,6 @@ from stages.asking.recall import (
     COUNT,
     answers,
     bits,
-    dev_origins,
     exact_matches,
     extraction,
     matches_by_offset,
@@ -140,7 +139,7 @@ def test_at_offset_0_a_match_is_one_of_the_continuation() -> None:
 
 
 def predictions(right: int) -> pd.DataFrame:
-    """predictions.tsv in which the first so many questions of dev are answered right."""
+    """predictions.tsv: the first so many questions of dev are answered right, all others with the person's own name."""
     rows = [
         (split, row, SEED, init, f"Where was {name} born?", gold, int(row <= right and init == "pretrained"))
         for init in ("scratch", "pretrained")
@@ -148,7 +147,7 @@ def predictions(right: int) -> pd.DataFrame:
         for row, (name, gold) in enumerate(BIRTHPLACES.items(), 1)
     ]
     table = pd.DataFrame(rows, columns=["split", "row", "seed", "init", "question", "gold", "correct"])
-    return table.assign(predicted=table.gold.where(table.correct == 1, "Zub"))
+    return table.assign(predicted=table.gold.where(table.correct == 1, table.question.str.split().str[2]))
 
 
 def test_what_is_memorised_extracted_and_answered_is_found(tmp_path: Path) -> None:
@@ -171,7 +170,7 @@ def test_what_is_memorised_extracted_and_answered_is_found(tmp_path: Path) -> No
     unseen = origins[origins.asked == "unseen"]
     assert len(unseen) and set(unseen.init) == {"pretrained"} and set(unseen.seed) == {SEED}
     answered = asked[asked.init == "pretrained"]
-    assert answered.origin.tolist() == ["correct"] * 3 + ["hallucination"] * 5
+    assert answered.origin.tolist() == ["correct"] * 3 + ["own_page"] * 5
 
 
 @pytest.mark.parametrize(
@@ -190,22 +189,6 @@ def test_what_is_memorised_extracted_and_answered_is_found(tmp_path: Path) -> No
 def test_where_an_answer_comes_from(answer: str, expected: str) -> None:
     assert origin(answer, "Vell", [OWN], PLACES, CORPUS) == expected
     assert origin("Vell", None, (), PLACES, CORPUS) == "training_answer"  # of an unseen entity none is correct
-
-
-def test_dev_answers_have_one_origin_each_and_test_answers_none() -> None:
-    columns = ["init", "split", "seed", "row", "question", "gold", "predicted"]
-    question = "Where was Oda Quill born?"
-    rows = [
-        ("scratch", "dev", "1", "1", question, "Vell", "Xyz"),
-        ("pretrained", "dev", "1", "1", question, "Vell", "Vell"),
-        ("pretrained", "dev", "1", "2", "Where was Tam Brae born?", "Urr", "Painter"),  # not of his own page
-        ("pretrained", "test", "1", "1", question, "", "Vell"),
-    ]
-    table = dev_origins(pd.DataFrame(rows, columns=columns), {"1": [OWN], "2": []}, PLACES, CORPUS)
-    assert table[["init", "row", "origin"]].to_numpy().tolist() == [
-        *(["scratch", "1", "hallucination"], ["pretrained", "1", "correct"], ["pretrained", "2", "corpus"]),
-    ]
-    assert set(table.asked) == {"dev"}
 
 
 def test_no_name_stands_in_the_known_text_and_each_can_be_read() -> None:
