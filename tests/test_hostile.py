@@ -2,7 +2,7 @@
 
 import resource
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,7 +20,6 @@ from stages.settings.params import load
 from stages.settings.sources import CORPUS_FILE, QUESTION_FILES
 from stages.system import errors
 from stages.system.files import write_text
-from tests.support.mutations import Change, changes
 from tests.support.project import contents, limited, restored, write_params
 from tests.support.talking import ZOE, Outcome, Run, is_obeyed, tiny
 from tests.support.tiny import DOCUMENTS, QUESTIONS
@@ -105,16 +104,39 @@ def test_any_question_and_any_value_of_any_option(run: Run, project: Path, data:
     tried(run, project, ask, "--", value)
 
 
+WHOLE = (b"", b"\0", b"null", b"[]", b"{}", b"7", b"NaN", b"\xff\xfe", b"x" * 100_000, b"\n" * 10_000)
+# What may happen to a file: to its content, at a place in it, with some bytes
+CHANGES: tuple[Callable[[bytes, int, bytes], bytes], ...] = (
+    lambda content, n, some: content[:n],
+    lambda content, n, some: content[n + 1 :],
+    lambda content, n, some: content[:n] + some + content[n:],
+    lambda content, n, some: content[:n] + some + content[n + len(some) :],
+    lambda content, n, some: content[:n] + bytes(len(content) - n),
+    lambda content, n, some: content[:n] + bytes([content[n] ^ 1 << some[0] % 8]) + content[n + 1 :],
+    lambda content, n, some: WHOLE[some[0] % len(WHOLE)],
+    lambda content, n, some: content * 2,
+    lambda content, n, some: b"\xef\xbb\xbf" + content,
+)
+
+
 @in_one_project
-@given(data=st.data(), change=changes())
-def test_any_bytes_of_a_corpus_or_of_questions(run: Run, project: Path, data: st.DataObject, change: Change) -> None:
+@given(
+    data=st.data(),
+    change=st.sampled_from(CHANGES),
+    share=st.floats(0, 1, exclude_max=True),
+    some=st.binary(min_size=1, max_size=20),
+)
+def test_any_bytes_of_a_corpus_or_of_questions(
+    run: Run, project: Path, data: st.DataObject, change: Callable[..., bytes], share: float, some: bytes
+) -> None:
     raw = project / "data/raw/quick"
     lines = {name: [question.question for question in QUESTIONS] for name in QUESTION_FILES.values()}
     for name in (QUESTION_FILES["train"], QUESTION_FILES["dev"]):
         lines[name] = [f"{question.question}\t{question.place}" for question in QUESTIONS]
     with restored(project / "data"):
-        for name, content in (lines | {CORPUS_FILE: DOCUMENTS}).items():
-            write_text(raw / name, "".join(f"{line}\n" for line in content))
+        for name, written in (lines | {CORPUS_FILE: DOCUMENTS}).items():
+            write_text(raw / name, "".join(f"{line}\n" for line in written))
         path = data.draw(st.sampled_from(sorted(raw.iterdir())))
-        path.write_bytes(change(path.read_bytes()))
+        content = path.read_bytes()
+        path.write_bytes(change(content, int(share * len(content)), some))
         tried(run, project, prepare)

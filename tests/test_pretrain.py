@@ -16,6 +16,7 @@ from tests.support.talking import Run, error
         ("compared", {"variants.rope": {"thet": 1.0}}, "variants.rope.thet: unknown key; did you mean 'theta'?"),
         ("compared", {"recipes.quick.model.heads": 32}, "variants.rope: rotary positions need an even head size"),
         ("all", {"variants.perceiver.bottleneck": 200}, "variants.perceiver: bottleneck 200 exceeds model.context 128"),
+        ("all", {"recipes.quick.model.layers": 1}, "variants.perceiver: its first and its last block are two"),
     ],
 )
 def test_every_selected_variant_is_built_once_before_any_trains(

@@ -113,15 +113,6 @@ def test_hidden_questions_are_nowhere_in_the_folder(evaluations: Path) -> None:
             assert secret not in content, path.name
 
 
-@pytest.mark.parametrize("name", ["rope/predictions.tsv", "rope/run.json", "baseline/baseline.json"])
-def test_missing_input_is_named_and_leaves_the_old_report(evaluations: Path, name: str) -> None:
-    before = page_of(evaluations, *BOTH)
-    (evaluations / name).unlink()
-    with pytest.raises(FileNotFoundError, match=name):
-        reported(evaluations, *BOTH)
-    assert (evaluations.parent / "report" / "report.md").read_text(encoding="utf-8") == before
-
-
 def evaluated(folder: Path) -> None:
     """A project in which rope, the only variant compared, answers everything after pretraining."""
     write_params(folder, values={"model.compared": ["rope"]})

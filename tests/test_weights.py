@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 
 from stages.commands import ask
-from stages.commands.models import load_model
 from stages.corpus.prepared import Prepared
-from stages.system.errors import UserError
 from tests.support.project import restored, save_prepared
 from tests.support.talking import ZOE, ChangeParams, Run, error
 from tests.support.tiny import DOCUMENTS, SPLITS
@@ -41,6 +39,10 @@ def test_weights_of_other_settings_are_refused(run: Run, project: Path) -> None:
     record["settings"]["variant"]["vanilla"] = {"theta": 50.0}
     with with_content(project / TRAINED, json.dumps(record).encode()):
         assert REFUSED.format("variant.vanilla") in error(run(ask, ZOE))
+    record = json.loads((project / TRAINED).read_text())
+    del record["settings"]["recipe"]["model"]["heads"]  # a setting that came later
+    with with_content(project / TRAINED, json.dumps(record).encode()):
+        assert REFUSED.format("recipe.model.heads") in error(run(ask, ZOE))
 
 
 @pytest.mark.parametrize("share", [0, 0.001, 0.5, 1 - 1e-5])
@@ -71,11 +73,3 @@ def test_of_a_model_trained_for_several_selections_the_one_with_todays_settings_
         change({"recipes.quick.model.heads": 4})
         other = run(ask, ZOE)
     assert own.code == other.code == 0 and own.out != other.out
-
-
-def test_a_program_loads_a_model_by_its_name(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(project)
-    model, vocabulary = load_model("quick", "vanilla")
-    assert not model.training and model.embedding.weight.shape[0] == len(vocabulary)
-    with pytest.raises(UserError, match="recipe 'text' has no questions"):
-        load_model("text", "vanilla")

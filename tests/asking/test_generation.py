@@ -87,22 +87,17 @@ def test_a_model_in_training_answers_without_dropout() -> None:
     assert first == second
 
 
+@pytest.mark.parametrize(("length", "hypotheses"), [(3, 1 + 4 + 16 + 64), (MODEL.context - 1, 1 + 4 + 16)])
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_a_beam_that_holds_every_hypothesis_finds_all_of_them_in_order(variant: str) -> None:
-    model, prompt = loud(tiny_model(variant, FEW)), np.array([3, 2, 4])
+def test_a_beam_that_holds_every_hypothesis_finds_all_of_them_in_order_to_the_end_of_the_context(
+    variant: str, length: int, hypotheses: int
+) -> None:
+    model, prompt = loud(tiny_model(variant, FEW)), random_prompt(length, FEW)
     expected = best_first(model, prompt, 3)
-    assert len(expected) == 1 + 4 + 16 + 64
+    assert len(expected) == hypotheses
     answers = beam_search(model, [prompt], 3, width=100)[0]
     assert_same(answers, expected)
     assert sum(answer.probability for answer in answers) == pytest.approx(1)
-
-
-def test_a_beam_ends_where_the_context_is_full() -> None:
-    model = loud(tiny_model(VARIANTS[0], FEW))
-    prompt = random_prompt(MODEL.context - 1, FEW)
-    expected = best_first(model, prompt, 30)
-    assert max(len(characters) for characters, _ in expected) == 2
-    assert_same(beam_search(model, [prompt], 30, width=100)[0], expected)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -159,11 +154,6 @@ LOGITS = 2 * np.random.default_rng(0).standard_normal((20, 7))
 WHOLE = softmax(LOGITS, axis=1)
 
 
-def test_a_temperature_divides_the_logits() -> None:
-    assert Sampler(0, temperature=0.5).distribution(LOGITS) == pytest.approx(softmax(LOGITS / 0.5, axis=1))
-    assert Sampler(0, temperature=0.5).distribution(HALVES)[0] == pytest.approx(np.array([16, 4, 1, 1]) / 22)
-
-
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("temperature", [0.0, 1e-4, 1e-300, 5e-324])
 def test_a_temperature_near_zero_is_greedy(temperature: float) -> None:
@@ -191,8 +181,9 @@ def test_the_nucleus_is_the_smallest_set_with_that_mass(p: float) -> None:
         assert row[kept] == pytest.approx(probabilities[kept] / probabilities[kept].sum())
 
 
-def test_temperature_comes_before_top_k_and_top_k_before_the_nucleus() -> None:
-    # at temperature 1/2: 16, 4, 1, 1 of 22; of the best two the first has 0.8
+def test_temperature_divides_the_logits_before_top_k_and_top_k_comes_before_the_nucleus() -> None:
+    assert Sampler(0, temperature=0.5).distribution(HALVES)[0] == pytest.approx(np.array([16, 4, 1, 1]) / 22)
+    # of the best two the first has 0.8
     assert Sampler(0, temperature=0.5, top_p=0.7).distribution(HALVES)[0].tolist() == [1, 0, 0, 0]
     assert Sampler(0, temperature=0.5, top_k=2, top_p=0.8).distribution(HALVES)[0].tolist() == [1, 0, 0, 0]
     assert np.flatnonzero(Sampler(0, temperature=0.5, top_p=0.8).distribution(HALVES)[0]).tolist() == [0, 1]

@@ -2,7 +2,6 @@
 
 from math import log2
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,7 +9,7 @@ import pytest
 from safetensors.torch import save
 
 from stages.asking.generation import NEVER, Continuation, generate
-from stages.asking.origins import COUNT, dev_origins, origin, unseen_names
+from stages.asking.origins import COUNT, origin, unseen_names
 from stages.asking.prompts import PAGE_FORMS, Fact, Prompt, continuation, question
 from stages.asking.recall import (
     answers,
@@ -25,14 +24,9 @@ from stages.asking.recall import (
 )
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Form, Question
-from stages.corpus.tables import read_table, write_table
 from stages.corpus.text import Vocabulary
-from stages.experiment.experiment import Experiment
-from stages.settings.params import load
-from stages.system.files import write_bytes
-from tests.support.project import save_prepared, write_params
-from tests.support.tiny import BIRTHPLACES, MODEL, VARIANTS, loud, tiny_model, tiny_prepared
-from tests.support.toy import learned, saying, toy_facts, toy_prepared, toy_prompts
+from tests.support.tiny import BIRTHPLACES, MODEL, SETTINGS, VARIANTS, loud, tiny_model, tiny_prepared
+from tests.support.toy import learned, toy_experiment, toy_facts, toy_prepared, toy_prompts
 
 VOCABULARY, FACTS = toy_prepared().vocabulary, toy_facts()
 OFFSETS = (0, 1, 10)  # "Where was " has ten characters
@@ -52,10 +46,10 @@ def test_only_the_same_characters_are_correct(monkeypatch: pytest.MonkeyPatch) -
     answers_given = [Continuation(np.array(prepared.vocabulary.encode(place)), 0.5) for place in SAID.values()]
     monkeypatch.setattr("stages.asking.recall.generate", lambda *_: answers_given)
     model = tiny_model("vanilla")
-    dev = answers(model, prepared, "dev", saying(8))
+    dev = answers(model, prepared, "dev", SETTINGS.question_recipe("quick"))
     assert dev.predicted.tolist() == [*SAID.values()] and dev.gold.tolist() == [*SAID]
     assert dev.correct.tolist() == [0, 0, 0, 0, 0, 1, 1, 1]
-    assert answers(model, prepared, "test", saying(8)).correct.tolist() == [""] * 8
+    assert answers(model, prepared, "test", SETTINGS.question_recipe("quick")).correct.tolist() == [""] * 8
 
 
 @pytest.mark.parametrize(("recipe", "predicted"), [("quick", "L’Îlm"), ("own", "L'Îlm")])
@@ -67,7 +61,7 @@ def test_an_answer_in_another_spelling_stands_as_the_gold_one_where_a_recipe_all
     said = Continuation(prepared.vocabulary.encode("L’Îlm"), 0.5)
     monkeypatch.setattr("stages.asking.recall.generate", lambda *_: [said])
     for split in ("dev", "test"):  # a test with answers is marked, too
-        table = answers(tiny_model("vanilla"), prepared, split, saying(8, recipe))
+        table = answers(tiny_model("vanilla"), prepared, split, SETTINGS.question_recipe(recipe))
         assert table.predicted.tolist() == [predicted] and table.correct.tolist() == [int(recipe == "own")]
 
 
@@ -142,19 +136,8 @@ def test_at_offset_0_a_match_is_one_of_the_continuation() -> None:
     assert not table.other.any()
 
 
-def tiny(content: dict[str, Any]) -> None:
-    """A recipe of the tiny shape."""
-    content["compute"] |= {"device": "cpu", "precision": "float32"}
-    recipe = content["recipes"]["quick"]
-    recipe["model"] = MODEL.model_dump()
-    objectives = recipe["pretrain"]["objectives"]
-    objectives["title_cloze"]["mixture_weight"] = 0.9
-    objectives["span_corruption"] = {"mixture_weight": 0.1, "shortest_document": 4, "longest_document": 63}
-    recipe["generation"]["max_characters"] = 8
-
-
 def predictions(right: int) -> pd.DataFrame:
-    """predictions.tsv in which the first so many questions of dev are answered right."""
+    """predictions.tsv: the first so many questions of dev are answered right, all others with the person's own name."""
     rows = [
         (split, row, SEED, init, f"Where was {name} born?", gold, int(row <= right and init == "pretrained"))
         for init in ("scratch", "pretrained")
@@ -162,33 +145,15 @@ def predictions(right: int) -> pd.DataFrame:
         for row, (name, gold) in enumerate(BIRTHPLACES.items(), 1)
     ]
     table = pd.DataFrame(rows, columns=["split", "row", "seed", "init", "question", "gold", "correct"])
-    return table.assign(predicted=table.gold.where(table.correct == 1, "Zub"))
+    return table.assign(predicted=table.gold.where(table.correct == 1, table.question.str.split().str[2]))
 
 
-@pytest.fixture(name="folder")
-def folder_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project with a model that learned the pages by heart and then was finetuned to nonsense."""
-    write_params(tmp_path, tiny)
-    monkeypatch.chdir(tmp_path)
-    save_prepared(Path("data/prepared/quick"), toy_prepared())
-    nonsense = loud(tiny_model("vanilla", len(toy_prepared().vocabulary)))
-    for name, model in (("pretrained", learned(PAGE_FORMS)), ("finetuned", nonsense)):
-        write_bytes(Path(f"{name}.safetensors"), save(model.state_dict()))
-    return tmp_path
-
-
-def probed(folder: Path) -> dict[str, pd.DataFrame]:
-    """The tables of a probe, written and read again."""
-    experiment, prepared = Experiment.of(load(), "quick", "vanilla"), Prepared.load(Path("data/prepared/quick"))
-    weights = {name: Path(f"{name}.safetensors") for name in ("pretrained", "finetuned")}
-    made = probe(experiment, prepared, predictions(right=3), weights, SEED)
-    for name, table in made.items():
-        write_table(folder / "vanilla" / name, table)
-    return {name: read_table(folder / "vanilla" / name, {}) for name in made}
-
-
-def test_what_is_memorised_extracted_and_answered_is_found(folder: Path) -> None:
-    made = probed(folder)
+def test_what_is_memorised_extracted_and_answered_is_found(tmp_path: Path) -> None:
+    """Of a model that learned the pages by heart and then was finetuned to nonsense."""
+    prepared, weights = toy_prepared(), {name: tmp_path / name for name in ("pretrained", "finetuned")}
+    weights["pretrained"].write_bytes(save(learned(PAGE_FORMS).state_dict()))
+    weights["finetuned"].write_bytes(save(loud(tiny_model("vanilla", len(prepared.vocabulary))).state_dict()))
+    made = probe(toy_experiment(), prepared, predictions(right=3), weights, SEED)
     known = made["extraction.tsv"]
     assert known[["seed", "row"]].to_numpy().tolist() == [[SEED, row] for row in range(1, 9)]
     forms = ["continuation", "cloze", "infilling", "memorised"]  # the recipe has no word clozes
@@ -203,7 +168,7 @@ def test_what_is_memorised_extracted_and_answered_is_found(folder: Path) -> None
     unseen = origins[origins.asked == "unseen"]
     assert len(unseen) and set(unseen.init) == {"pretrained"} and set(unseen.seed) == {SEED}
     answered = asked[asked.init == "pretrained"]
-    assert answered.origin.tolist() == ["correct"] * 3 + ["hallucination"] * 5
+    assert answered.origin.tolist() == ["correct"] * 3 + ["own_page"] * 5
 
 
 @pytest.mark.parametrize(
@@ -222,22 +187,6 @@ def test_what_is_memorised_extracted_and_answered_is_found(folder: Path) -> None
 def test_where_an_answer_comes_from(answer: str, expected: str) -> None:
     assert origin(answer, "Vell", [OWN], PLACES, CORPUS) == expected
     assert origin("Vell", None, (), PLACES, CORPUS) == "training_answer"  # of an unseen entity none is correct
-
-
-def test_dev_answers_have_one_origin_each_and_test_answers_none() -> None:
-    columns = ["init", "split", "seed", "row", "question", "gold", "predicted"]
-    question = "Where was Oda Quill born?"
-    rows = [
-        ("scratch", "dev", "1", "1", question, "Vell", "Xyz"),
-        ("pretrained", "dev", "1", "1", question, "Vell", "Vell"),
-        ("pretrained", "dev", "1", "2", "Where was Tam Brae born?", "Urr", "Painter"),  # not of his own page
-        ("pretrained", "test", "1", "1", question, "", "Vell"),
-    ]
-    table = dev_origins(pd.DataFrame(rows, columns=columns), {"1": [OWN], "2": []}, PLACES, CORPUS)
-    assert table[["init", "row", "origin"]].to_numpy().tolist() == [
-        *(["scratch", "1", "hallucination"], ["pretrained", "1", "correct"], ["pretrained", "2", "corpus"]),
-    ]
-    assert set(table.asked) == {"dev"}
 
 
 def test_no_name_stands_in_the_known_text_and_each_can_be_read() -> None:

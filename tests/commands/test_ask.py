@@ -16,12 +16,11 @@ import pytest
 from stages.asking.generation import Continuation
 from stages.commands import ask
 from stages.commands.ask import ask as reply_to
-from stages.commands.models import chosen_variant
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
 from tests.support.project import environment
-from tests.support.talking import ZOE, Outcome, Run, answers, error
-from tests.support.tiny import BIRTHPLACES, SETTINGS, VARIANTS, tiny_prepared
+from tests.support.talking import ZOE, Outcome, Run, answers
+from tests.support.tiny import BIRTHPLACES, tiny_prepared
 
 MODEL = "Model: recipe quick, variant vanilla, seed 1"
 
@@ -34,14 +33,6 @@ def test_a_question_is_answered_with_the_likeliest_answers_first(run: Run) -> No
     assert shown[0][0] == "Brod" and shown[0][1] > 0.5
     shares = [share for _, share in shown]
     assert shares == sorted(shares, reverse=True) and sum(shares) <= 1.003
-
-
-def test_a_variant_that_is_selected_alone_is_asked_without_a_report(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    alone = SETTINGS.model_copy(update={"model": SETTINGS.model.model_copy(update={"variant": "rope"})})
-    assert chosen_variant(alone, "open") == "rope"
 
 
 def test_json_holds_what_was_asked_of_which_model_and_the_answers(run: Run) -> None:
@@ -172,23 +163,3 @@ def test_a_terminal_shows_what_to_ask(project: Path) -> None:
     assert (model, form, how) == (MODEL, "Ask: Where was NAME born?", "Ctrl-D ends")
     assert {*names.removeprefix("Names to try: ").split(", ")} <= {*BIRTHPLACES}
     assert says == "The page of 'Zoé Ark' says so, too."
-
-
-@pytest.mark.parametrize(
-    ("arguments", "parts"),
-    [
-        (
-            ["--variant", "rope"],
-            ["no rope of quick with seed 1 has been trained; make it with: dvc exp run -S recipe="],
-        ),
-        (["--recipe", "handout"], ["reports/handout/compared/metrics.json is missing", "--variant"]),
-        (["--recipe", "text"], ["'text' has no questions", "stages sample --recipe text"]),
-        (["--variant", "nonsense"], ["unknown variant 'nonsense'", *VARIANTS]),
-        (["--seed", "2"], ["no seed 2", "allowed: 1"]),
-        (["--at-least", "1.1"], ["argument --at-least: was 1.1; allowed: 0 to 1"]),
-        (["--at-least", "nan"], ["argument --at-least: was nan; allowed: 0 to 1"]),
-    ],
-)
-def test_what_cannot_be_asked_is_told_in_one_line(run: Run, arguments: list[str], parts: list[str]) -> None:
-    line = error(run(ask, ZOE, *arguments))
-    assert [part for part in parts if part not in line] == []

@@ -3,7 +3,7 @@
 import pytest
 
 from stages.commands import sample
-from tests.support.talking import RHYME, Run, error
+from tests.support.talking import RHYME, Run
 
 
 def sampled(run: Run, *arguments: str) -> str:
@@ -37,18 +37,3 @@ def test_letters_of_a_prompt_that_the_text_lacks_are_told(run: Run) -> None:
     outcome = run(sample, "--recipe", "text", "--variant", "vanilla", "--prompt", "Thé ŒX", "--characters", "1")
     assert outcome.out.startswith("The ") and len(outcome.out) == len("The ") + 1 + 1
     assert outcome.err == "note: the corpus lacks é Œ X, so the model reads 'The '\n"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "parts"),
-    [
-        (["--prompt", "漢"], ["--prompt: '漢' has no character"]),
-        (["--temperature", "-1"], ["temperature: was -1"]),
-        (["--top-p", "0"], ["top-p: was 0; allowed: more than 0"]),
-        (["--beams", "2", "--top-p", "1", "--temperature", "1"], ["it or --temperature, --top-p"]),
-        (["--variant", "rope"], ["no rope of text", "make it with: dvc exp run -S recipe=text -S model.variant=rope"]),
-    ],
-)
-def test_what_cannot_be_sampled_is_told_in_one_line(run: Run, arguments: list[str], parts: list[str]) -> None:
-    line = error(run(sample, "--recipe", "text", "--variant", "vanilla", *arguments))
-    assert [part for part in parts if part not in line] == []

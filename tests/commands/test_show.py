@@ -1,9 +1,7 @@
 """`show`: what a model reads, and which characters carry loss."""
 
-import pytest
-
 from stages.commands import show
-from tests.support.talking import Run, error
+from tests.support.talking import Run
 
 
 def pairs(out: str) -> dict[str, tuple[str, str]]:
@@ -30,15 +28,3 @@ def test_the_same_draw_seed_shows_the_same_and_another_one_something_else(run: R
 
 def test_a_text_has_no_question(run: Run) -> None:
     assert list(pairs(run(show, "--recipe", "text").out)) == ["causal_lm, page 1"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--page", "9"], "--page: was 9; allowed: 1 to 8"),
-        (["--recipe", "open"], "data/prepared/open is missing; make it with: dvc exp run prepare -S recipe=open"),
-        (["--recipe", "nonsense"], "unknown recipe 'nonsense'"),
-    ],
-)
-def test_what_cannot_be_shown_is_told_in_one_line(run: Run, arguments: list[str], message: str) -> None:
-    assert message in error(run(show, *(["--recipe", "quick"] if "--recipe" not in arguments else []), *arguments))

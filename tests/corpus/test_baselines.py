@@ -8,7 +8,6 @@ from stages.corpus.baselines import by_form, letters, rule
 from stages.corpus.phrases import Phrases
 from stages.corpus.prepared import Prepared
 from stages.corpus.questions import Question
-from stages.corpus.reader import with_candidates
 
 
 def asking(train: dict[str, str], pages: list[str] | None = None) -> Prepared:
@@ -75,49 +74,7 @@ def test_letters_answer_by_the_runs_that_names_share(train: dict[str, str], name
     assert letters(asking(train), [name]) == [answer]
 
 
-BORN, DIED, WHEN = "Where was {} born?", "Where did {} die?", "When was {} born?"
-NAMES = [f"Oda {letter}am{letter.lower()}" for letter in "ABCDEFGHIJKLMNOPQRSTUVWX"]
-TOWNS = ["Vell", "Ilm", "Urr", "Oss", "Kip", "Brod"]
-TRAINED = 18  # people, of 24
-
-
-def facts_of(row: int) -> dict[str, str]:
-    """What a page answers, by form: every answer to one form also answers another, but for the years."""
-    return {BORN: TOWNS[row % 6], DIED: TOWNS[row // 2 % 6], WHEN: str(1801 + 7 * row)}
-
-
-def lives(*forms: str, rare: str = "") -> Prepared:
-    """Pages of three facts each, in either order, with training questions of these forms, and one of a rare form."""
-    orders = ["Born in {0} in {2} , she died in {1} .", "She died in {1} , and came to the world in {0} in {2} ."]
-    pages = [f"{name}. {orders[row % 2].format(*facts_of(row).values())}" for row, name in enumerate(NAMES)]
-    rows = [(form, row) for row in range(TRAINED) for form in forms] + [(rare, 0)] * bool(rare)
-    train = [
-        Question(i, form.format(NAMES[row]), NAMES[row], facts_of(row).get(form, "Vell"))
-        for i, (form, row) in enumerate(rows, 1)
-    ]
-    return with_candidates(Prepared.of(pages, {"train": train, "dev": [], "test": []}))
-
-
-def test_the_reader_of_a_form_finds_the_answers_to_that_form_on_pages_that_nobody_asks_about() -> None:
-    of_form = by_form(lives(BORN, DIED, WHEN))
-    assert [*of_form] == [form.format("NAME") for form in (BORN, DIED, WHEN)]
-    for form in (BORN, DIED, WHEN):
-        learned = of_form[form.format("NAME")]
-        said = learned.reader_answers()
-        for row in range(TRAINED, 24):
-            assert said[NAMES[row]] == facts_of(row)[form]
-
-
-def test_rule_and_letters_of_a_form_know_its_answers_alone() -> None:
-    of_form = by_form(lives(BORN, WHEN))
-    years = {facts_of(row)[WHEN] for row in range(TRAINED)}
-    for form, answers in ((BORN, {*TOWNS}), (WHEN, years)):
-        learned = of_form[form.format("NAME")]
-        assert learned.training_answers == answers
-        assert {*letters(learned, NAMES)} <= answers and {*rule(learned, NAMES)} <= answers | {""}
-
-
-RARE = "Who bore {}?"
+BORN, DIED, RARE = "Where was {} born?", "Where did {} die?", "Who bore {}?"
 
 
 @pytest.mark.parametrize(
@@ -134,4 +91,8 @@ RARE = "Who bore {}?"
 def test_forms_that_many_training_questions_have_are_learned_apart(
     forms: list[str], rare: str, apart: list[str]
 ) -> None:
-    assert [*by_form(lives(*forms, rare=rare))] == [form.format("NAME") for form in apart]
+    names = [f"Oda {letter}am" for letter in "ABCDEFGHIJKLMNOPQR"]
+    asked = [(form, name) for name in names for form in forms] + [(rare, names[0])] * bool(rare)
+    train = [Question(i, form.format(name), name, "Vell") for i, (form, name) in enumerate(asked, 1)]
+    of_form = by_form(Prepared.of(["Nobody. Nothing."], {"train": train, "dev": [], "test": []}))
+    assert [*of_form] == [form.format("NAME") for form in apart]

@@ -23,7 +23,6 @@ from tests.support.tiny import DOCUMENTS, HANDOUT, TITLE_CLOZE, WORD_CLOZE, span
 SIGNIFICANT = 1e-3  # seeds are fixed: a right distribution passes always, or never
 TIMES = 3
 FIRST = ord("Ā")
-OTHER = Objectives(span_corruption=spans(4, 100))
 CLOZES = {"title_cloze": TITLE_CLOZE, "word_cloze": WORD_CLOZE}
 PAGE = "Oda Quill. She was born in 1815 in Vell and lived there ."
 TRAIN = [Question(1, "Where was Ada born?", "Ada", "Vell")]
@@ -44,25 +43,6 @@ def plain(document: str, generator: np.random.Generator) -> str:
     span = int(generator.integers(1, max(1, length // 2) + 1))
     start = int(generator.integers(0, length - span + 1))
     return corrupted(document, length, start, span)
-
-
-@pytest.mark.parametrize(
-    ("length", "start", "span", "inputs", "targets"),
-    [
-        (17, 13, 3, "Ada. Born in ⁇.⁇Ul", "da. Born in ⁇.⁇Ulm"),
-        (17, 0, 3, "⁇. Born in Ulm.⁇Ad", ". Born in Ulm.⁇Ada"),
-        (17, 16, 1, "Ada. Born in Ulm⁇⁇", "da. Born in Ulm⁇⁇."),
-        (4, 1, 2, "A⁇.⁇d", "⁇.⁇da"),
-        (2, 0, 2, "⁇⁇A", "⁇Ad"),
-    ],
-)
-def test_span_corruptions_written_by_hand(length: int, start: int, span: int, inputs: str, targets: str) -> None:
-    vocabulary = Vocabulary.of(["Ada. Born in Ulm."])
-    documents = Ragged.of([vocabulary.encode("Ada. Born in Ulm.")])
-    examples = corrupt(documents, np.array([0]), *(np.array([value]) for value in (length, start, span)))
-    assert vocabulary.decode(examples.inputs[0]) == inputs
-    assert vocabulary.decode(examples.targets[0]) == targets
-    assert examples.lengths.tolist() == [len(inputs)]
 
 
 def test_vectorised_span_corruption_equals_the_plain_one_padding_too() -> None:
@@ -113,17 +93,15 @@ def drawn_facts(documents: list[str], objectives: Objectives) -> pd.DataFrame:
     return facts(prepared.vocabulary.decode(sequence).rstrip("□") for sequence in sequences)
 
 
-def test_training_draws_as_the_plain_reference_does_and_other_settings_are_caught() -> None:
+def test_training_draws_as_the_plain_reference_does() -> None:
     # about as many and as long as the handout's: 141 on average, a third under 112; a character tells its position
     lengths = np.random.default_rng(0).lognormal(np.log(132), 0.37, size=2937).round().clip(38, 516).astype(np.int64)
     documents = ["".join(map(chr, range(FIRST, FIRST + length))) for length in lengths]
     draws = np.random.default_rng(1)
     expected = facts(plain(text, draws) for text in documents * TIMES)
-    right, wrong = (drawn_facts(documents, objectives) for objectives in (HANDOUT.pretrain.objectives, OTHER))
+    drawn = drawn_facts(documents, HANDOUT.pretrain.objectives)
     for name in expected:
-        assert stats.ks_2samp(right[name], expected[name]).pvalue > SIGNIFICANT
-    assert stats.ks_2samp(wrong.length, expected.length).pvalue < SIGNIFICANT
-    assert stats.ks_2samp(wrong.span, expected.span).pvalue < SIGNIFICANT
+        assert stats.ks_2samp(drawn[name], expected[name]).pvalue > SIGNIFICANT
 
 
 def counting(size: int, context: int) -> Ragged:

@@ -50,15 +50,3 @@ def test_a_machine_without_a_driver_is_no_news(
         monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     assert device_chosen(device) == "cpu"
     assert "CUDA" not in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("processor", "dtype"),
-    [("amx", "bfloat16"), ("avx512-bf16", "bfloat16"), ("avx512", "float32"), ("float32-avx2", "float32")],
-)
-def test_auto_takes_bfloat16_where_a_processor_multiplies_it(
-    processor: str, dtype: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("stages.experiment.experiment.processor_class", lambda: processor)
-    compute = SETTINGS.compute.model_copy(update={"device": "cpu", "precision": "auto"})
-    assert choose_backend(compute).dtype == getattr(torch, dtype)

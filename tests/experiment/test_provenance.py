@@ -6,9 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
 from stages.experiment.experiment import choose_backend
 from stages.experiment.provenance import commit, traits
+from stages.model.cpu.library import has_kernels
 from tests.support.tiny import ROOT, SETTINGS
 
 
@@ -45,6 +47,7 @@ def test_traits_are_those_of_the_backend(device: str, precision: str, kernels: s
     (kind, form, *others), backend = traits(compute), choose_backend(compute)
     assert (kind, form) == (backend.device.type, backend.precision)
     assert kind != "cpu" or (others == ["torch"]) == (backend.kernels == "torch")
+    assert not (kernels == "torch" and has_kernels(torch.zeros(1)))
     choose_backend(SETTINGS.compute)
 
 

@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 import torch
 
-from stages.jobs.executor import check_jobs, run_job, run_jobs, threads
+from stages.jobs.executor import check_jobs, run_job, run_jobs
 from stages.jobs.job import jobs_of
 from stages.settings.params import load
+from stages.system import files
 from stages.system.errors import UserError
 from stages.system.files import locked
 from tests.support.lives import RECIPE, SEEDS, VARIANT, new_project, results, run, unfinished
@@ -178,12 +179,6 @@ def test_settings_that_change_while_a_stage_runs_are_not_stored_as_its_own(proje
     assert ended(begin(project)) == (0, "pretrain: jobs done before: 1 of 1\n")
 
 
-@pytest.mark.parametrize(("told", "number"), [("4,2", 4), ("3", 3)])
-def test_threads_are_those_that_openmp_is_told(monkeypatch: pytest.MonkeyPatch, told: str, number: int) -> None:
-    monkeypatch.setenv("OMP_NUM_THREADS", told)
-    assert threads() == number
-
-
 def test_each_job_that_ended_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(new_project(tmp_path / "project", 1))
     monkeypatch.setenv("OMP_NUM_THREADS", "1")  # the executor sets it, and it is put back
@@ -194,13 +189,18 @@ def test_each_job_that_ended_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert all(job.result for job in jobs)
 
 
-def test_a_job_on_which_another_process_works_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_on_which_another_process_works_is_refused_to_be_killed_on_its_own_machine_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(new_project(tmp_path / "project", 1))
     job = jobs_of("pretrain", load())[0]
     job.folder.mkdir(parents=True)
-    message = rf"{job.folder}: process {os.getpid()} on \S+ is at work here already; wait for it or `kill"
-    with locked(job.folder / "lock"), pytest.raises(UserError, match=message):
-        run_job(job, patience=0.0)
+    with locked(job.folder / "lock"):
+        for host, advice in ((files.gethostname(), rf" or `kill {os.getpid()}`$"), ("another", "$")):
+            monkeypatch.setattr(files, "gethostname", lambda host=host: host)
+            message = rf"{job.folder}: process {os.getpid()} on \S+ is at work here already; wait for it{advice}"
+            with pytest.raises(UserError, match=message):
+                run_job(job, patience=0.0)
     assert job.result is None
 
 

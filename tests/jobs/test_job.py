@@ -1,6 +1,5 @@
 """A job's key: a digest of all that its result depends on, and of nothing else."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,10 +7,8 @@ from typing import Any
 import pytest
 
 from stages.jobs import job as jobs
-from stages.jobs.job import KINDS, RECORD, Job, jobs_of, publish
+from stages.jobs.job import KINDS, jobs_of
 from stages.settings.params import load
-from stages.system.errors import UserError
-from stages.system.files import read_json, write_text
 from tests.support.project import copy_stages, save_prepared, write_params
 
 SELECTED: dict[str, Any] = {"recipe": "quick", "model.variant": "rope", "recipes.quick.seeds": [1]}
@@ -77,13 +74,10 @@ def test_settings_of_a_result_change_its_key_and_those_below(key: str, value: An
         ("stages/corpus/objectives.py", ALL),
         ("stages/model/cpu/kernels.cpp", ALL),
         ("stages/mixers/rope.py", ALL),
-        ("stages/training/loop.py", ALL[:2] + ALL[2:]),
         ("stages/finetune.py", ALL[1:]),
-        ("stages/asking/generation.py", ALL[2:]),
         ("data/prepared/quick/encoded.safetensors", ALL),
         ("stages/mixers/vanilla.py", []),
         ("stages/jobs/executor.py", []),
-        ("stages/system/files.py", []),
         ("data/prepared/handout/encoded.safetensors", []),
     ],
 )
@@ -101,42 +95,3 @@ def test_other_libraries_and_another_device_change_every_key(monkeypatch: pytest
     monkeypatch.setattr(jobs, "traits", lambda compute: ["cuda", "bfloat16"])
     device = keys()
     assert changed(before, libraries) == changed(libraries, device) == ALL
-
-
-def ended(job: Job) -> Job:
-    """The job with a result of one file."""
-    write_text(job.folder / "file.tsv", "text")
-    write_text(job.folder / "weights.checkpoint", "left by a kill")
-    job.end(["file.tsv"], loss=1.0)
-    return job
-
-
-def selected(stage: str = "pretrain") -> list[Job]:
-    write_params(Path(), values=SELECTED)
-    return jobs_of(stage, load())
-
-
-def test_a_result_is_found_in_work_or_published_for_any_selection() -> None:
-    (job,) = selected()
-    assert job.result is None
-    ended(job)
-    assert job.result == job.folder
-    output = Path("data/pretrained/quick/compared")
-    publish([job], output)
-    shutil.rmtree("work")
-    assert job.result == output / "rope/seed-1"
-    assert sorted(path.name for path in job.result.iterdir()) == ["file.tsv", RECORD]
-    (output / "rope/seed-1" / RECORD).unlink()  # without its record it is none
-    assert job.result is None
-
-
-def test_what_is_published_replaces_what_was_there_or_nothing_is() -> None:
-    (job,) = selected()
-    output = Path("data/pretrained/quick/rope")
-    write_text(output / "old.tsv", "of another selection")
-    with pytest.raises(UserError, match="pretrain rope, seed 1: its result is missing"):
-        publish([job], output)
-    assert (output / "old.tsv").exists()
-    publish([ended(job)], output)
-    assert [path.name for path in output.iterdir()] == ["rope"]
-    assert read_json(output / "rope/seed-1" / RECORD)["settings"]["variant"] == {"rope": {"theta": 10000.0}}

@@ -12,7 +12,6 @@ from stages.experiment.experiment import choose_backend
 from stages.model.cpu import library, processor
 from stages.model.cpu.processor import COMPILERS, LIMIT, NATIVE, processor_class
 from stages.model.ops import attend_varlen, dropout
-from tests.support.project import nobody
 from tests.support.tiny import SETTINGS, packing_of
 
 TOLD = "KNOWLEDGE_ACCESS_TOLD_OF_KERNELS"
@@ -43,21 +42,14 @@ def test_what_is_lost_without_kernels_is_told_once_in_one_line(
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     if "home" in reason:
-        nobody(monkeypatch)
+        monkeypatch.delenv("XDG_CACHE_HOME")
+        monkeypatch.setattr("os.path.expanduser", str)  # as in a container: no home is known
 
     for _ in range(2):
         assert library._libraries.__wrapped__() is None
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("kernels not compiled, so a training step takes") and reason in line
     assert os.environ[TOLD] and not (tmp_path / "~").exists()  # processes that this one starts say nothing
-
-
-def test_switched_off_kernels_do_not_serve() -> None:
-    try:
-        assert choose_backend(SETTINGS.compute.model_copy(update={"kernels": "torch"})).kernels == "torch"
-        assert not library.has_kernels(torch.zeros(1))
-    finally:
-        library.use_kernels(True)
 
 
 def attention(dtype: torch.dtype) -> list[Tensor]:
@@ -147,9 +139,11 @@ FEATURES = {
         ("amx", "SSE41", "other"),
     ],
 )
-def test_the_class_is_the_processors_unless_a_limit_holds_it_back(
+def test_the_class_is_the_processors_unless_a_limit_holds_it_back_and_auto_takes_bfloat16_where_it_multiplies_that(
     monkeypatch: pytest.MonkeyPatch, kind: str, limit: str, expected: str
 ) -> None:
     monkeypatch.setattr(processor, "processor_features", lambda: FEATURES[kind])
     monkeypatch.setenv(LIMIT, limit)
     assert processor_class() == expected
+    compute = SETTINGS.compute.model_copy(update={"device": "cpu", "precision": "auto"})
+    assert (choose_backend(compute).precision == "bfloat16") == (expected in ("amx", "avx512-bf16"))

@@ -7,6 +7,7 @@ from torch.nn import functional as F
 
 from stages.mixers import min_gru
 from stages.mixers.gated_deltanet import CHUNK, gated_delta_rule
+from stages.mixers.linear import feature
 from stages.plain.recurrent import delta_step
 
 
@@ -96,3 +97,9 @@ def test_the_chunk_form_and_its_gradients_equal_those_of_the_recurrence(fading: 
         (ours, our_gradients), (plain, plain_gradients) = results
         torch.testing.assert_close(ours, plain, rtol=1e-5, atol=1e-5)
         torch.testing.assert_close(our_gradients, plain_gradients, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_the_feature_of_linear_attention_stays_exact_far_below_zero(dtype: torch.dtype) -> None:
+    x = torch.tensor([-20.0, -60.0], dtype=dtype)
+    torch.testing.assert_close(feature(x), x.exp())

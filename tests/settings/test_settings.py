@@ -9,17 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from dvc.utils.hydra import apply_overrides
 from dvc.utils.serialize import parse_yaml
 
 from stages.settings.params import load
-from stages.settings.section import other_setting, read_yaml
+from stages.settings.section import read_yaml
 from stages.system.errors import UserError
 from tests.support.project import GONE, write_params
 from tests.support.tiny import ROOT, TITLE_CLOZE, params
-
-YAML_FILES = sorted([ROOT / "params.yaml", *ROOT.glob("*dvc.yaml"), *(ROOT / "stages").rglob("*.yaml")])
 
 
 def fault(folder: Path) -> str:
@@ -72,7 +69,6 @@ ASKED_OF_TEXT = f"{TEXT}.pretrain.objectives"
         (f"{TEXT}.pretrain.schedule.warmup_tokens", 10, [f"{TEXT}.pretrain.schedule: allowed: warmup_tokens or"]),
         # another type, whatever could be made of it
         (f"{HANDOUT}.model.layers", "four", [f"{HANDOUT}.model.layers: was 'four'", "integer"]),
-        (HANDOUT, None, [f"{HANDOUT}: was None"]),
         # an impossible value
         (f"{HANDOUT}.finetune.learning_rate", float("nan"), [f"{HANDOUT}.finetune.learning_rate: was nan"]),
         (f"{HANDOUT}.model.dropout", 1.5, [f"{HANDOUT}.model.dropout: was 1.5", "less than 1"]),
@@ -80,7 +76,6 @@ ASKED_OF_TEXT = f"{TEXT}.pretrain.objectives"
         # keys that do not go together
         (f"{HANDOUT}.model.heads", 7, [f"{HANDOUT}.model: width 256", "heads 7"]),
         (f"{HANDOUT}.seeds", [1, 2, 1], [f"{HANDOUT}.seeds: was [1, 2, 1]; allowed: distinct ones"]),
-        ("model.compared", ["rope", "rope"], ["model.compared: was ['rope', 'rope']; allowed: distinct ones"]),
         (f"{HANDOUT}.model.context", 64, [HANDOUT, "longest_document 112", "context 64", "at most 63"]),
         (f"{ASKED_OF_PAGES}.span_corruption.shortest_document", 113, ["shortest_document 113 exceeds 112"]),
         (ASKED_OF_PAGES, {}, [f"{ASKED_OF_PAGES}: no objective", "causal_lm"]),
@@ -93,7 +88,6 @@ ASKED_OF_TEXT = f"{TEXT}.pretrain.objectives"
         ("variants.unused", {}, ["variants: 'unused' has no file"]),
         (f"{ASKED_OF_TEXT}.pairs", {"mixture_weight": 0.0}, ["pairs: source text has nothing to ask so"]),
         (f"{HANDOUT}.data.question", "Where was she born?", [f"{HANDOUT}.data.question: was 'Where was she born?'"]),
-        ("sources.synthetic.pages", 9, ["sources.synthetic.pages: was 9", "less than or equal to 8"]),
     ],
 )
 def test_a_fault_is_one_line_that_names_its_key(tmp_path: Path, key: str, value: Any, parts: list[str]) -> None:
@@ -120,11 +114,6 @@ def test_a_value_is_what_dvc_reads(tmp_path: Path, written: str) -> None:
     assert read_yaml(tmp_path / "params.yaml") == parse_yaml(text, "params.yaml")
 
 
-@pytest.mark.parametrize("path", YAML_FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_both_readers_of_yaml_read_every_file_of_the_project_alike(path: Path) -> None:
-    assert read_yaml(path) == yaml.safe_load(path.read_text(encoding="utf-8"))
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -148,22 +137,3 @@ def test_a_file_that_is_no_settings_at_all_is_told_in_one_line(
     if content is not None:
         (tmp_path / "params.yaml").write_bytes(content)
     assert fault(tmp_path).startswith(message)
-
-
-MADE: dict[str, Any] = {"variant": {"rope": {"theta": 10.0}}, "recipe": {"model": {"dropout": 0.0}, "epochs": 6}}
-
-
-@pytest.mark.parametrize(
-    ("now", "other"),
-    [
-        (MADE, None),
-        (MADE | {"recipe": {"model": {"dropout": 0.0}, "epochs": 7}}, "recipe.epochs"),
-        (MADE | {"recipe": {"model": {"dropout": 0.0, "unheard_of": None}, "epochs": 6}}, "recipe.model.unheard_of"),
-        (MADE | {"variant": {"nope": {}}}, "variant.nope"),
-    ],
-)
-def test_the_first_setting_other_than_that_of_a_result_is_found_both_ways(
-    now: dict[str, Any], other: str | None
-) -> None:
-    assert other_setting(MADE, now) == other
-    assert (other_setting(now, MADE) is None) == (other is None)

@@ -8,7 +8,6 @@ from collections.abc import Callable, Hashable
 from itertools import pairwise
 
 import pytest
-from pydantic import ValidationError
 
 from stages.settings.sources import Synthetic
 from stages.sources.world.people import (
@@ -81,13 +80,8 @@ def test_no_name_of_many_begins_with_another_and_each_culture_keeps_its_share() 
         assert shares[key] / people == pytest.approx(culture.weight / weight, rel=0.15)
 
 
-def test_there_are_names_and_forms_for_every_world_that_is_allowed() -> None:
-    weight, people = sum(culture.weight for culture in CULTURES.values()), 2_500_000
-    for culture in with_made_names(people, random.Random(2021)).values():
-        assert len({*culture.given}) * len({*culture.family}) >= people * culture.weight / weight
+def test_listed_names_suffice_for_as_many_people_as_are_given_no_others() -> None:
     assert len(made(LISTED_SUFFICE - 300).people) == LISTED_SUFFICE
-    with pytest.raises(ValidationError):
-        made(templates=len(SENTENCES) + 1)
 
 
 HASHES = {  # of all four files, by seed; of the code before there were made names

@@ -1,6 +1,5 @@
 """README and docs/, as tests read them."""
 
-import re
 import subprocess
 
 from tests.support.tiny import ROOT
@@ -15,13 +14,6 @@ TEXTS = {
 def committed(path: str) -> bytes:
     """A file of the last commit."""
     return subprocess.run(["git", "show", f"HEAD:{path}"], cwd=ROOT, capture_output=True, check=True).stdout
-
-
-def rows_of(text: str, header: str) -> list[list[str]]:
-    """The cells of the page's table whose header begins so, without links and emphasis."""
-    lines = text[text.index(header) :].partition("\n\n")[0].splitlines()[2:]
-    plain = [re.sub(r"\[(.*?)\]\(.*?\)|[*`]", r"\1", line) for line in lines]
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in plain]
 
 
 def cells(text: str, *first: str) -> list[list[str]]:

@@ -13,7 +13,6 @@ from operator import getitem
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
 from stages.corpus.prepared import Prepared
@@ -97,17 +96,6 @@ def environment(**settings: str) -> dict[str, str]:
     """The environment of a stage's process: one thread, this interpreter's commands first."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     return {**os.environ, "PATH": path, "OMP_NUM_THREADS": "1", "PYTHONPATH": "", **settings}
-
-
-def nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Be a user of whom the system knows no home folder, as in a container with any number for a user."""
-
-    def unknown(number: int) -> None:
-        raise KeyError(number)
-
-    for name in ("HOME", "XDG_CACHE_HOME"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("pwd.getpwuid", unknown)
 
 
 def hears_signals() -> None:

@@ -9,8 +9,9 @@ from stages.asking.prompts import PAGE_FORMS, Fact, Prompt, WordCue, dev_facts, 
 from stages.corpus.example import PAD, Examples
 from stages.corpus.prepared import Prepared
 from stages.corpus.titles import pages_about
+from stages.experiment.experiment import Experiment
 from stages.model.gpt import GPT
-from stages.settings.params import Objectives, QuestionRecipe
+from stages.settings.params import Objectives
 from tests.support.tiny import BIRTHPLACES, DOCUMENTS, HANDOUT, MODEL, SETTINGS, SPLITS, tiny_model
 
 ALPHABET = "Abc. ABCDEFGHIJKLMNOPQRSTUVWXYZ abcdefghijklmnopqrstuvwxyz ?"
@@ -22,10 +23,12 @@ OBJECTIVES = Objectives(
 )
 
 
-def saying(most: int, name: str = "quick") -> QuestionRecipe:
-    """The recipe of that name, whose models say so many characters at most."""
-    recipe = SETTINGS.question_recipe(name)
-    return recipe.model_copy(update={"generation": recipe.generation.model_copy(update={"max_characters": most})})
+def toy_experiment() -> Experiment:
+    """The tiny shape, trained for the forms of OBJECTIVES, which says eight characters at most."""
+    sections = {"model": MODEL, "pretrain.objectives": OBJECTIVES}
+    of_recipe = {f"recipes.quick.{key}": section.model_dump() for key, section in sections.items()}
+    others = {"recipes.quick.generation.max_characters": 8, "compute.device": "cpu", "compute.precision": "float32"}
+    return Experiment.of(SETTINGS.changed(of_recipe | others), "quick", "vanilla")
 
 
 @cache

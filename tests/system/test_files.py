@@ -10,9 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stages.corpus.tables import read_table, write_table
-from stages.system import files
-from stages.system.errors import UserError
-from stages.system.files import locked, new_folder, write_text
+from stages.system.files import new_folder, write_text
 from tests.support.tiny import ROOT
 
 TEXTS = st.sampled_from(["NA", "None", "nan", "007", "1e5", "", " ", '"', "a\tb", "a\nb", "#", "True"]) | st.text(
@@ -62,28 +60,6 @@ def test_what_kills_left_is_gone_with_the_next_write(tmp_path: Path, moment: str
         assert read(target) == "first"
     write(target, moment, "last")
     assert list(tmp_path.iterdir()) == [target] and read(target) == "last"
-
-
-@pytest.mark.parametrize("kind", ["file", "folder"])
-def test_an_error_names_the_target(tmp_path: Path, kind: str) -> None:
-    (tmp_path / "t").write_text("a file where the folder should be")
-    target = tmp_path / "t" / "made"
-    with pytest.raises((NotADirectoryError, FileExistsError)) as fault:
-        write(target, kind, "new")
-    assert fault.value.filename == str(target)
-
-
-def test_a_lock_names_its_holder_who_is_not_to_be_killed_from_another_machine(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("os.getpid", lambda: 4711)
-    monkeypatch.setattr(files, "gethostname", lambda: "one")
-    with locked(tmp_path / "lock"):
-        for host, advice in (("one", r"wait for it or `kill 4711`$"), ("two", "wait for it$")):
-            monkeypatch.setattr(files, "gethostname", lambda host=host: host)
-            message = rf"process 4711 on one is at work here already; {advice}"
-            with pytest.raises(UserError, match=message), locked(tmp_path / "lock"):
-                pass
 
 
 @given(texts=st.lists(TEXTS, min_size=1))

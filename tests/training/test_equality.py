@@ -56,8 +56,8 @@ MULTIPLIED = 3
 NO_CLIP = 1e9  # a norm that no gradient here has: what clipping multiplies by is then 1, exactly
 
 
-def span_batch(seed: int) -> Examples:
-    rows = np.arange(8).repeat(2)
+def span_batch(seed: int, of_each: int = 2) -> Examples:
+    rows = np.arange(8).repeat(of_each)
     return span_corruption(PREPARED.documents, rows, spans(4, 30), np.random.default_rng(seed))
 
 
@@ -112,24 +112,32 @@ def test_a_steps_loss_and_gradients_are_the_plain_ones_however_the_batch_is_cut(
         assert beyond(variant, model, backend, batch(seed), row_step) == {}
 
 
+# How far apart weights may end, relative to how far they moved. In place of a GPU torch's own operations on the padded
+# batch were measured: 2.0e-3 at most. Torch's Muon orthogonalises in bfloat16: done in float32 on one side, it was
+# measured at 2.7e-2. Losses on the way may differ by a thousandth of that.
+MOVED_APART = {"adamw": 0.01, "muon": 0.1}
+
+
 @pytest.mark.parametrize("backend", IN_FLOAT32)
 @pytest.mark.parametrize("decays", ["matrices", "all_but_biases"])
+@pytest.mark.parametrize("matrices", MOVED_APART)
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_three_steps_end_in_the_plain_weights(variant: str, decays: str, backend: Backend) -> None:
-    rate, changed = 1e-3, {"gradient_clip": 0.01, "weight_decay": 0.5, "decays": decays}
+def test_three_steps_end_in_the_plain_weights(variant: str, matrices: str, decays: str, backend: Backend) -> None:
+    rate, changed = 1e-3, {"gradient_clip": 0.01, "weight_decay": 0.5, "matrices": matrices, "decays": decays}
     settings = HANDOUT.optimizer.model_copy(update=changed)
     model = loud(tiny_model(variant, VOCABULARY), std=usual_std(variant))
     before = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
     plain = PlainTrainer(plain_twin(variant, model), settings)
     trained = trainer_for(model, settings, backend)
-    for seed in range(3):
-        examples = span_batch(seed)
+    for seed, of_each in enumerate([2, 10, 2]):  # a graph for each shape
+        examples = span_batch(seed, of_each)
         expected = plain.step(*padded(examples, MODEL.context), rate)
-        assert float(trained.step(examples, rate)) == pytest.approx(expected, rel=1e-5)
+        assert float(trained.step(examples, rate)) == pytest.approx(expected, rel=1e-3 * MOVED_APART[matrices])
+    assert not getattr(trained, "is_eager", False)
     for name, weight in plain.model.named_parameters():
         # AdamW divides by the gradient's own size: where it is all but zero, rounding decides
         difference = (trained.weights()[name] - weight.detach()).abs().mean()
-        assert difference < 0.01 * (weight.detach() - before[name]).abs().mean(), name
+        assert difference < MOVED_APART[matrices] * (weight.detach() - before[name]).abs().mean(), name
 
 
 DROPPING = MODEL.model_copy(update={"dropout": 0.2, "context": 32})

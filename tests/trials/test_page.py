@@ -2,7 +2,6 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -49,23 +48,6 @@ def test_a_share_without_marks_has_wilsons_interval_and_two_trainings_have_none(
     assert interval([one], MEASURES["answered"]) == pytest.approx([100 * end for end in wilson(0.9275, 400)])
     assert Group(CELL, [one, one]).shown(MEASURES["answered"]) == "92.8"
     assert Group(CELL, [one]).shown(MEASURES["page_bits"]) == "–"
-
-
-@pytest.mark.parametrize(
-    ("measure", "figures", "expected"),
-    [
-        ("answered", {"questions": 8, "right": 2}, 25),
-        ("memorised", {"facts": 8, "memorised": 2}, 25),
-        ("extracted", {"memorised": 8, "both": 2}, 25),
-        ("stored", {"bits_asked": 8.0, "bits_stored": 2.0}, 25),
-        ("bits_a_parameter", {"parameters": 8, "bits_stored": 2.0}, 0.25),
-        ("page_share", {"page_share": 0.25}, 25),
-        ("characters", {"characters": 2_000_000}, 2),
-        ("window_loss", {"text": '{"window_loss": 2}'}, 2),
-    ],
-)
-def test_a_measure_is_what_its_title_says(measure: str, figures: dict[str, Any], expected: float) -> None:
-    assert MEASURES[measure].value(row_of(CELL, **figures)) == pytest.approx(expected)
 
 
 def test_the_axis_is_the_swept_number_with_the_most_values() -> None:
