@@ -58,7 +58,7 @@ def predictions(experiment: "Experiment", prepared: "Prepared", finetuned: Path,
 
     tables = []
     asked = [(init, split) for init in INITS for split in ("dev", "test")]
-    for init, split in counted(asked, f"evaluate {experiment.variant}, seed {seed}", len(asked)):
+    for init, split in counted(asked, f"evaluate {experiment.variant}, seed {seed}"):
         model = experiment.trained_model(prepared, finetuned / f"{init}.safetensors")
         table = answers(model, prepared, split, experiment.question_recipe)
         tables.append(table.assign(variant=experiment.variant, split=split, seed=seed, init=init))

@@ -11,7 +11,7 @@ import pandas as pd
 
 from stages.asking.generation import generate
 from stages.corpus.prepared import Prepared
-from stages.corpus.questions import Form, prompt
+from stages.corpus.questions import Form, question_prompt
 from stages.corpus.text import Vocabulary
 from stages.model.gpt import GPT
 from stages.settings.params import QuestionRecipe
@@ -71,7 +71,7 @@ def unseen_origins(model: GPT, prepared: Prepared, recipe: QuestionRecipe) -> pd
     form, corpus = prepared.question_forms[0], "\n".join(prepared.texts)
     known = "\n".join([corpus, *prepared.table.question])
     names = unseen_names(prepared.vocabulary, known, form, recipe.model.context)
-    questions = [prompt(prepared.vocabulary.encode(form.about(name))) for name in names]
+    questions = [question_prompt(prepared.vocabulary.encode(form.about(name))) for name in names]
     said = generate(model, questions, recipe.generation.max_characters)
     texts = [prepared.vocabulary.decode(answer.tokens) for answer in said]
     origins = [origin(answer, None, (), prepared.training_answers, corpus) for answer in texts]

@@ -23,7 +23,7 @@ from stages.asking.generation import generate
 from stages.asking.origins import dev_origins, unseen_origins
 from stages.asking.prompts import PAGE_FORMS, Fact, Prompt, WordCue, dev_facts, page_prompts, question, trained_forms
 from stages.corpus.prepared import Prepared
-from stages.corpus.questions import prompt
+from stages.corpus.questions import question_prompt
 from stages.corpus.text import Vocabulary, around, spelled_as
 from stages.corpus.titles import pages_about
 from stages.experiment.experiment import Experiment
@@ -41,7 +41,7 @@ def answers(model: GPT, prepared: Prepared, split: str, recipe: QuestionRecipe) 
     """
     asked = prepared.of_split(split)
     questions = prepared.questions[split]
-    prompts = [prompt(questions[row]) for row in range(len(questions))]
+    prompts = [question_prompt(questions[row]) for row in range(len(questions))]
     continuations = generate(model, prompts, recipe.generation.max_characters)
     texts = [prepared.vocabulary.decode(continuation.tokens) for continuation in continuations]
     predicted = pd.Series(spelled_as(asked.place, texts) if recipe.any_spelling else texts, dtype=object)

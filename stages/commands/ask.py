@@ -15,7 +15,7 @@ from stages.asking.generation import beam_search
 from stages.asking.prompts import dev_facts
 from stages.commands.models import MAX_HYPOTHESES, add_model, load_trained
 from stages.corpus.prepared import Prepared
-from stages.corpus.questions import NAME, prompt
+from stages.corpus.questions import NAME, question_prompt
 from stages.corpus.text import Vocabulary, folded
 from stages.corpus.titles import longest_title, pages_about
 from stages.model.gpt import GPT
@@ -55,7 +55,7 @@ def ask(model: GPT, prepared: Prepared, question: str, top: int, max_characters:
     """
     question = question.removeprefix("\ufeff").strip()  # a byte order mark begins many a file
     vocabulary = prepared.vocabulary
-    tokens = prompt(vocabulary.encode(question))
+    tokens = question_prompt(vocabulary.encode(question))
     if len(tokens) == 1:
         raise UserError(f"{quoted(question)} has no character that the corpus has; ask: {usual_form(prepared)}")
     if len(tokens) > model.context:

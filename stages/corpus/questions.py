@@ -60,7 +60,7 @@ def written_forms(asked: pd.DataFrame) -> list[str]:
     return [form.about(NAME) if form else "" for form in forms]
 
 
-def prompt(question: np.ndarray) -> np.ndarray:
+def question_prompt(question: np.ndarray) -> np.ndarray:
     """Make what the model is given to answer a question: `question ⁇`."""
     return np.append(question, MASK)
 
@@ -75,9 +75,9 @@ def question_examples(
 def hold_out(questions: dict[str, list[Question]], count: int, key: str) -> dict[str, list[Question]]:
     """Put `count` questions of train in the place of dev, so that choices never see dev; with 0 all stays as it is.
 
-    People are drawn, so nobody asked about in train is asked about in dev; who is asked about twice is drawn only while
-    both questions fit. key: where params.yaml has the count. Raises UserError: train has no more questions than are to
-    be held out.
+    People are drawn, so nobody asked about in train is asked about in dev; who is asked about twice is drawn only if
+    both questions still fit. key: where params.yaml has the count. Raises UserError: train has no more questions than
+    are to be held out.
     """
     if not count:
         return questions

@@ -32,7 +32,7 @@ class MultiQuery(Mixer):
         k, v = split_heads(self.key_value(x), 2).chunk(2, dim=1)  # (B, 1, T, hs) each
 
         if state is None:
-            visible = lower_triangle(q, k)  # (T, S)
+            visible = lower_triangle(q.shape[2], k.shape[2], x.device)  # (T, S)
         else:
             k, v, visible = state.extend(k, v)  # (B, 1, S, hs) each, (B, 1, T, S)
 

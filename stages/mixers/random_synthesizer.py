@@ -41,7 +41,7 @@ class RandomSynthesizer(Mixer):
         v = split_heads(self.value(x), self.heads)  # (B, nh, T, hs)
 
         if state is None:
-            scores, visible = self.scores[:, :T, :T], lower_triangle(v, v)  # (nh, T, S), (T, S)
+            scores, visible = self.scores[:, :T, :T], lower_triangle(T, T, v.device)  # (nh, T, S), (T, S)
         else:
             positions = state.next_positions(T)  # (B, T)
             v, visible = state.extend(v)  # (B, nh, S, hs), (B, 1, T, S)

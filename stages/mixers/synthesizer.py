@@ -55,7 +55,7 @@ class Synthesizer(Mixer):
         v = split_heads(self.value(x), self.heads)  # (B, nh, T, hs)
 
         if state is None:
-            visible = lower_triangle(hidden, v)  # (T, S)
+            visible = lower_triangle(hidden.shape[2], v.shape[2], x.device)  # (T, S)
         else:
             v, visible = state.extend(v)  # (B, nh, S, hs), (B, 1, T, S)
         S = min(v.shape[2], len(self.table))  # keys that have a score

@@ -33,7 +33,7 @@ class CausalSelfAttention(Mixer):
         q, k = self.apply_positions(q, positions), self.apply_positions(k, positions)
 
         if state is None:
-            visible = lower_triangle(q, k, self.window)  # (T, S)
+            visible = lower_triangle(T, T, x.device, self.window)  # (T, S)
         else:
             k, v, visible = state.extend(k, v)  # (B, nh, S, hs) each, (B, 1, T, S)
 
@@ -94,12 +94,9 @@ def rotate(x: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
     return x * both_cosines + x.roll(x.shape[-1] // 2, dims=-1) * both_sines
 
 
-def lower_triangle(q: Tensor, k: Tensor, window: int | None = None) -> Tensor:
-    """Which keys (columns) a query (row) sees: the last `window` up to its own, or all of these; (T, S) bool.
-
-    q: (…, T, hs); k: (…, S, hs).
-    """
-    triangle = torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool, device=q.device).tril()
+def lower_triangle(T: int, S: int, device: torch.device, window: int | None = None) -> Tensor:
+    """Which of S keys (columns) each of T queries (rows) sees: the last `window` up to its own, or all; (T, S) bool."""
+    triangle = torch.ones(T, S, dtype=torch.bool, device=device).tril()
     return triangle if window is None else triangle.triu(1 - window)
 
 
@@ -115,7 +112,7 @@ def attend(q: Tensor, k: Tensor, v: Tensor, visible: Tensor | None, dropout_rate
         return F.scaled_dot_product_attention(q, k, v, visible, dropout_rate, is_causal=visible is None)
 
     if visible is None:
-        visible = lower_triangle(q, k)
+        visible = lower_triangle(T, k.shape[2], k.device)
     q = q.reshape(B, k.shape[1], -1, hs)  # heads that share keys as one, (B, nk, nh/nk · T, hs)
     scores = (q @ k.transpose(-2, -1)).view(B, nh, T, -1) * hs**-0.5  # (B, nh, T, S)
     weights = dropout(scores.masked_fill(~visible, -math.inf).softmax(dim=-1), dropout_rate)
@@ -144,6 +141,6 @@ def attend_packed(
         if angles is not None:
             cosine, sine = (table[: q.shape[2]] for table in angles)  # (T, hs/2) each
             q, k = rotate(q, cosine, sine), rotate(k, cosine, sine)
-        visible = None if window is None else lower_triangle(q, k, window)
+        visible = None if window is None else lower_triangle(q.shape[2], k.shape[2], k.device, window)
         mixed.append(merge_heads(attend(q, k, v, visible, dropout_rate)))
     return packings[0].join(mixed)

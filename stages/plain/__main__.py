@@ -9,7 +9,7 @@ import torch
 from stages.corpus.example import Examples
 from stages.corpus.objectives import Mixture
 from stages.corpus.prepared import Prepared
-from stages.corpus.questions import prompt, question_examples
+from stages.corpus.questions import question_examples, question_prompt
 from stages.plain.attention import MIXERS
 from stages.plain.generation import answer
 from stages.plain.model import PlainGPT
@@ -53,7 +53,7 @@ def accuracy(model: PlainGPT, prepared: Prepared, max_characters: int) -> float:
     questions, answers = prepared.questions["dev"], prepared.answers["dev"]
     right = 0
     for row in range(len(questions)):
-        predicted, _ = answer(model, prompt(questions[row]).tolist(), max_characters)
+        predicted, _ = answer(model, question_prompt(questions[row]).tolist(), max_characters)
         right += predicted == answers[row].tolist()
     return 100 * right / len(questions)
 

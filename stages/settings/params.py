@@ -329,12 +329,14 @@ class Settings(Section):
     def question_recipe(self, name: str) -> QuestionRecipe:
         """Look up the recipe of that name. Raises UserError: there is none, or it has no questions."""
         recipe = self.recipe_named(name)
-        if not isinstance(recipe, QuestionRecipe):
-            raise UserError(
-                f"recipe '{name}' has no questions, only a text; see what it learned with: "
-                f"python -m stages sample --recipe {name} --variant <variant>"
-            )
-        return recipe
+        if isinstance(recipe, QuestionRecipe):
+            return recipe
+        if recipe.data.source == PAIRS:
+            raise UserError(f"recipe '{name}' is for studies alone, such as capacity_loads; select another one")
+        raise UserError(
+            f"recipe '{name}' has no questions, only a text; see what it learned with: "
+            f"python -m stages sample --recipe {name} --variant <variant>"
+        )
 
 
 def load(path: Path = PARAMS) -> Settings:

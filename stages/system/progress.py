@@ -2,7 +2,7 @@
 
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -73,9 +73,9 @@ def bar(title: str, total: int, done: int = 0) -> Iterator[Bar]:
     _Here.ended += 1
 
 
-def counted(items: Iterable[T], title: str, total: int) -> Iterator[T]:
+def counted(items: Sequence[T], title: str) -> Iterator[T]:
     """Yield items while a bar counts them."""
-    with bar(title, total) as shown:
+    with bar(title, len(items)) as shown:
         for item in items:
             yield item
             shown.step()

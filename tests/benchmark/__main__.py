@@ -14,7 +14,7 @@ from torch import nn
 from stages.asking.generation import generate
 from stages.corpus.example import MASK, Examples
 from stages.corpus.prepared import Prepared
-from stages.corpus.questions import prompt
+from stages.corpus.questions import question_prompt
 from stages.experiment.experiment import Experiment
 from stages.experiment.provenance import commit
 from stages.model.cpu.processor import processor_class, processor_name
@@ -98,7 +98,7 @@ class Workload:
         Untrained weights that never say MASK give the longest answers that there are.
         """
         questions = self.prepared.questions["dev"]
-        prompts = [prompt(questions[row]) for row in range(len(questions))]
+        prompts = [question_prompt(questions[row]) for row in range(len(questions))]
         most = self.experiment.question_recipe.generation.max_characters
         model = self.model().to(self.device).eval()
         with torch.no_grad():

@@ -15,7 +15,7 @@ from stages.asking.generation import NEVER, generate
 from stages.asking.prompts import Prompt
 from stages.asking.recall import exact_matches
 from stages.corpus.example import Examples
-from stages.corpus.questions import prompt
+from stages.corpus.questions import question_prompt
 from stages.experiment.experiment import Backend
 from stages.settings.params import OptimizerSettings
 from stages.training import gpu as gpu_training
@@ -169,7 +169,7 @@ def test_neither_a_graph_nor_its_check_nor_a_stop_changes_a_bit(
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_pretended_gpu_answers_and_matches_the_same(variant: str) -> None:
     model = loud(tiny_model(variant, VOCABULARY), std=usual_std(variant))
-    prompts = [prompt(PREPARED.questions["dev"][row])[: 9 + row] for row in range(3)]
+    prompts = [question_prompt(PREPARED.questions["dev"][row])[: 9 + row] for row in range(3)]
     dev = PREPARED.of_split("dev")
     probes = [Prompt(question, place) for question, place in zip(dev.question, dev.place, strict=True)]
     expected = generate(model, prompts, max_characters=3, end=NEVER)
