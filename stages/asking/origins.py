@@ -66,9 +66,9 @@ def unseen_names(vocabulary: Vocabulary, known: str, form: Form, context: int) -
     return [*islice((name for name in readable if name not in known), COUNT)]
 
 
-def unseen_origins(model: GPT, prepared: Prepared, recipe: QuestionRecipe) -> pd.DataFrame:
+def unseen_origins(model: GPT, prepared: Prepared, recipe: QuestionRecipe, corpus: str) -> pd.DataFrame:
     """Return the origin of each answer to a question about an unseen name: init, row, asked (`unseen`), origin."""
-    form, corpus = prepared.question_forms[0], "\n".join(prepared.texts)
+    form = prepared.question_forms[0]
     known = "\n".join([corpus, *prepared.table.question])
     names = unseen_names(prepared.vocabulary, known, form, recipe.model.context)
     questions = [question_prompt(prepared.vocabulary.encode(form.about(name))) for name in names]

@@ -164,7 +164,7 @@ def probe(
     recipe, vocabulary = experiment.question_recipe, prepared.vocabulary
     objectives, context = recipe.pretrain.objectives, recipe.model.context
     models = {name: experiment.trained_model(prepared, path) for name, path in weights.items()}
-    dev = prepared.of_split("dev")
+    dev, corpus = prepared.of_split("dev"), "\n".join(prepared.texts)
     pages = pages_about(prepared.texts, set(dev.name))
     facts = dev_facts(prepared, pages)
 
@@ -175,9 +175,9 @@ def probe(
     moves = offsets(facts)
     moved = with_room(facts, moves[-1], context) if "continuation" in forms else []
 
-    of_unseen = unseen_origins(models["finetuned"], prepared, recipe)
+    of_unseen = unseen_origins(models["finetuned"], prepared, recipe, corpus)
     of_row = {row: pages.get(name, []) for row, name in zip(dev.row, dev.name, strict=True)}
-    of_dev = dev_origins(predictions, of_row, prepared.training_answers, "\n".join(prepared.texts))
+    of_dev = dev_origins(predictions, of_row, prepared.training_answers, corpus)
     tables = {
         "extraction.tsv": extraction(models, vocabulary, facts, prompts, extracted),
         "prefix_offset.tsv": matches_by_offset(models, vocabulary, moved, moves),
