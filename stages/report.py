@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from stages.corpus.tables import table_text
 from stages.reporting import tables
 from stages.reporting.evaluations import Baseline, Evaluation, read_evaluation, report_metrics
 from stages.reporting.html import write_page
@@ -86,10 +87,10 @@ def write_report(params: Settings, baselines: Path, evaluations: Path, target: P
     files = {
         "metrics.json": json.dumps(metrics, indent=2, ensure_ascii=False) + "\n",
         "accuracy.svg": svg(draw_accuracy(best_first, baseline)),
-        "accuracy.csv": file_text(pd.DataFrame(bars, columns=["model", "variant", "init", "accuracy"])),
+        "accuracy.csv": table_text(pd.DataFrame(bars, columns=["model", "variant", "init", "accuracy"])),
         "loss.svg": svg(losses),
-        "curves.csv": file_text(thin(curves)),
-        "predictions.tsv": file_text(predictions[PREDICTIONS], sep="\t"),
+        "curves.csv": table_text(thin(curves)),
+        "predictions.tsv": table_text(predictions[PREDICTIONS], "\t"),
     }
     facts = best_first[0].extraction.row.nunique()
     extraction_files, extraction = extraction_part(best_first) if facts else ({}, {})
@@ -127,7 +128,7 @@ def write_report(params: Settings, baselines: Path, evaluations: Path, target: P
 def extraction_part(evaluations: Sequence[Evaluation]) -> Part:
     """Return the files on what is memorised and extracted, and what the template says of it."""
     shares = tables.extraction_shares(evaluations)
-    files = {"extraction.svg": svg(draw_extraction(shares)), "extraction.csv": file_text(shares.round(6))}
+    files = {"extraction.svg": svg(draw_extraction(shares)), "extraction.csv": table_text(shares.round(6))}
     return files, {
         "forms": tables.forms_reached_table(shares),
         "measures": tables.measures_of(shares),
@@ -140,11 +141,6 @@ def public_part(evaluations: Sequence[Evaluation]) -> Part:
     runs = tables.public_runs()
     seeds = tables.seeds_among(runs, evaluations)
     return {"public.svg": svg(draw_public(runs, seeds))}, {"table": tables.public_table(runs, seeds), "runs": len(runs)}
-
-
-def file_text(table: pd.DataFrame, sep: str = ",") -> str:
-    """Return a table as the text of its file."""
-    return table.to_csv(sep=sep, index=False, lineterminator="\n")
 
 
 def provenances(evaluations: Sequence[Evaluation]) -> dict[tuple[str, ...], list[str]]:

@@ -46,7 +46,12 @@ def read_table(path: Path, types: Mapping[str, type]) -> "pd.DataFrame":
 
 def write_table(path: Path, table: "pd.DataFrame") -> None:
     """Write a .csv or a tab-separated table: UTF-8, LF."""
-    write_text(path, table.to_csv(sep=_separator(path), index=False, lineterminator="\n"))
+    write_text(path, table_text(table, _separator(path)))
+
+
+def table_text(table: "pd.DataFrame", separator: str = ",") -> str:
+    """Return a table as the text of its file."""
+    return table.to_csv(sep=separator, index=False, lineterminator="\n")
 
 
 def _separator(path: Path) -> str:
