@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from stages.corpus.text import Vocabulary
-from stages.settings.params import QuestionRecipe, Settings, load
+from stages.settings.params import FOR_STUDIES, QuestionRecipe, Settings, load
 from stages.settings.sources import CORPUS_FILE, OWN_FILES, OWN_PAGES, TEXT_FILE, Fetched, Synthetic, Text
 from stages.sources.download import ADVICE, obtained
 from stages.sources.own import check_lengths, notes, read_own
@@ -29,7 +29,7 @@ def obtain(params: Settings, recipe: str, folder: Path) -> str:
         case "own":
             files, line = own(sources.own.path(), params.question_recipe(recipe), recipe)
         case _:
-            raise UserError(f"recipe '{recipe}' is for studies alone, such as capacity_loads; select another one")
+            raise UserError(f"recipe '{recipe}' {FOR_STUDIES}")
     with new_folder(folder) as new:
         for name, content in files.items():
             write_bytes(new / name, content)

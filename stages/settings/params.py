@@ -33,6 +33,7 @@ ALL = "all"  # a selection: all variants
 MIXERS = Path(__file__).parents[1] / "mixers"
 TEXT = "text"  # a source without questions
 PAIRS = "pairs"  # another
+FOR_STUDIES = "is for studies alone, such as capacity_loads; select another one"  # a recipe on pairs
 ASKING = ("title_cloze", "word_cloze", "training_questions")  # objectives that a text cannot have
 
 
@@ -332,7 +333,7 @@ class Settings(Section):
         if isinstance(recipe, QuestionRecipe):
             return recipe
         if recipe.data.source == PAIRS:
-            raise UserError(f"recipe '{name}' is for studies alone, such as capacity_loads; select another one")
+            raise UserError(f"recipe '{name}' {FOR_STUDIES}")
         raise UserError(
             f"recipe '{name}' has no questions, only a text; see what it learned with: "
             f"python -m stages sample --recipe {name} --variant <variant>"
