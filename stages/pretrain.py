@@ -19,12 +19,12 @@ def carry_out(job: Job) -> None:
     prepared = Prepared.load(job.prepared)
     weights, phase = job.folder / f"{WEIGHTS}.safetensors", pretraining(experiment, prepared)
     before = None
-    has_self_training = experiment.recipe.pretrain.self_training_epochs is not None
-    begin_job(1 + has_self_training)
-    if has_self_training:
+    passes = experiment.recipe.pretrain.self_training_epochs
+    begin_job(2 if passes else 1)
+    if passes:
         before = weights.with_stem(f"{WEIGHTS}-before")
         train_to(before, experiment, prepared, phase, job.seed, job.settings)
-        phase = self_training(phase, experiment, prepared, before)
+        phase = self_training(phase, passes, experiment, prepared, before)
     record = train_to(weights, experiment, prepared, phase, job.seed, job.settings, before)
     files = [weights.name, f"{WEIGHTS}.csv"]
     job.end(files, vocabulary_sha256=prepared.vocabulary.sha256, trainings={WEIGHTS: record})

@@ -140,8 +140,8 @@ def pretraining(experiment: Experiment, prepared: Prepared) -> Phase:
     return Phase("pretrain", key, draw, documents, epochs(settings, documents), settings, context)
 
 
-def self_training(first: Phase, experiment: Experiment, prepared: Prepared, pretrained: Path) -> Phase:
-    """Return the recipe's self-training, whose phrases are drawn by the answers of the `pretrained` weights.
+def self_training(first: Phase, passes: int, experiment: Experiment, prepared: Prepared, pretrained: Path) -> Phase:
+    """Return so many passes of self-training, whose phrases are drawn by the answers of the `pretrained` weights.
 
     first: the recipe's pretraining, which made these weights.
     """
@@ -155,8 +155,6 @@ def self_training(first: Phase, experiment: Experiment, prepared: Prepared, pret
     def draw(rows: np.ndarray, generator: np.random.Generator) -> Examples:
         return mixture().draw(rows, generator)  # labelled at the first step, which a training that has ended lacks
 
-    passes = recipe.pretrain.self_training_epochs
-    assert passes is not None
     return replace(first, draw=draw, epochs=passes, continues=True)
 
 
