@@ -56,7 +56,8 @@ def load_trained(stage: str, recipe: str | None, variant: str | None, seed: int 
         allowed = ", ".join(map(str, experiment.recipe.seeds))
         raise UserError(f"recipe '{recipe}' has no seed {seed}; allowed: {allowed}")
 
-    make = f"make it with: dvc exp run -S recipe={recipe} -S model.variant={variant}"
+    target = "pretrain " if stage == "pretrain" else ""
+    make = f"make it with: dvc exp run {target}-S recipe={recipe} -S model.variant={variant}"
     selections = sorted((KINDS[stage].output / recipe).glob("*"), key=lambda path: path.name != params.model.variant)
     of_seed = [selection / variant / f"seed-{seed}" for selection in selections]
     found = [folder for folder in of_seed if (folder / RECORD).is_file()]

@@ -25,7 +25,7 @@ USUAL = {ask: [ZOE], sample: ["--recipe", "text", "--variant", "vanilla"], show:
         (sample, "--temperature -1", ["temperature: was -1"]),
         (sample, "--top-p 0", ["top-p: was 0; allowed: more than 0"]),
         (sample, "--beams 2 --top-p 1 --temperature 1", ["it or --temperature, --top-p"]),
-        (sample, "--variant rope", ["no rope of text", "make it with: dvc exp run -S recipe=text -S model.variant="]),
+        (sample, "--variant rope", ["no rope of text", "make it with: dvc exp run pretrain -S recipe=text -S model"]),
         (show, "--page 9", ["--page: was 9; allowed: 1 to 8"]),
         (show, "--recipe open", ["data/prepared/open is missing; make it with: dvc exp run prepare -S recipe=open"]),
         (show, "--recipe nonsense", ["unknown recipe 'nonsense'"]),
