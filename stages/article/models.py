@@ -24,6 +24,7 @@ from stages.settings.params import Settings
 from stages.system.errors import UserError
 from stages.trials.jobs import job_of
 from stages.trials.study.plan import Plan
+from stages.trials.study.row import TRIAL_REPORTS
 
 LARGEST = 127  # an int8 holds it on both sides
 STUDY = "article"
@@ -103,7 +104,9 @@ def job_of_model(model: ArticleModel, params: Settings) -> Job:
     cells = {(cell.change, cell.variant): cell for cell in plan.cells}
     job = job_of(plan, cells[model.change, model.variant])
     if job.result is None:
-        raise UserError(f"the article's models are not trained here; run: python -m stages.trials {STUDY}")
+        rows = TRIAL_REPORTS / STUDY / "rows.csv"
+        run = f"rm {rows}; python -m stages.trials {STUDY}"
+        raise UserError(f"the article's models are not trained here; run: {run}")
     return job
 
 
