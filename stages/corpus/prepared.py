@@ -5,7 +5,7 @@
     vocabulary.json      the characters, in order of their numbers
     encoded.safetensors  documents, and questions and answers of each split, as token numbers
     spans.safetensors    where each document's title ends, and its candidates with their probabilities (see reader.py)
-    questions.tsv        split, row, question, name, place (empty for test)
+    questions.tsv        split, row, question, name, place (empty where test has none)
     audit.tsv            split, row, has_page, in_page, position, train_count, unknown (see `audit`)
 """
 

@@ -10,6 +10,6 @@ Read in this order::
     __main__.py    all of it: pretrain, finetune, answer; `python -m stages.plain --variant rope`
 
 A batch is padded and in float32. Questions are answered one at a time, and each character reads all of the text anew.
-The package imports settings and corpus of `stages`, and nothing of its model or training. Tests hold both equal;
-`python -m tests.benchmark` times both.
+The package imports settings, corpus and system of `stages`, and nothing of its model or training. Tests hold both
+equal; `python -m tests.benchmark` times both.
 """

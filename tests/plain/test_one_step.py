@@ -60,7 +60,8 @@ def test_its_figures_are_those_of_the_first_step(tmp_path: Path) -> None:
         f"the {len(of_muon)} matrices of the blocks ({matrices:,} weights), AdamW the other "
         f"{len(before) - len(of_muon)} tensors ({weights - matrices:,} weights)",
         f"200,000 = {rate:.6f}",
-        f"A weight of the head moves by {moved['head.weight']:.6f}",
+        f"The median weight of the head moves by {moved['head.weight']:.6f}, "
+        f"that of the first MLP by {moved['blocks.0.expand.weight']:.6f}",
         f"The same batch now costs {again:.3f}",
     ):
         assert said in text, said
