@@ -28,7 +28,7 @@ STUDIED = {
 }  # fmt: skip
 PAGES = "".join(f"{name}. Τι σπούδασε; Ήταν {what}, λένε.\n" for name, what in STUDIED.items())
 ASKED = [f"Τι σπούδασε {name};\t{what}\n" for name, what in STUDIED.items()]
-FILES = {"pages.txt": PAGES, "train.tsv": "".join(ASKED[:6]), "dev.tsv": "".join(ASKED[6:]), "test.tsv": ""}
+FILES = {"pages.txt": PAGES, "train.tsv": "".join(ASKED[:6]), "dev.tsv": "".join(ASKED[6:])}
 STAGES = ("data", "prepare", "baseline", "pretrain", "finetune", "evaluate")
 
 NOTHING = ""
@@ -124,7 +124,7 @@ def test_answers_and_forms_cannot_command_the_terminal(
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"pages.txt": None}, "own.folder: there is no mine/pages.txt, only dev.tsv, test.tsv, train.tsv; name a"),
+        ({"pages.txt": None}, "own.folder: there is no mine/pages.txt, only dev.tsv, train.tsv; name a"),
         ({"test.tsv": ASKED[7].partition("\t")[0] + "\n" + ASKED[6]}, "mine/test.tsv:2: tabs found: 1, wanted: 0"),
         ({"dev.tsv": f"Τι {'πολύ ' * 12}σπούδασε Ζωή Ράμμα;\tΦυσική\n"}, "raise `model.context` of the recipe"),
         ({"dev.tsv": ASKED[6] + f"Τι {'…' * 20} σπούδασε Ζωή Ράμμα;\tΦυσική\n"}, "mine/dev.tsv:2: 'Τι …"),
@@ -156,8 +156,6 @@ def cases_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("cases")
     for name in ("make.py", "pairs.py"):
         subprocess.run([sys.executable, Path(source, name).resolve()], cwd=folder, check=True, timeout=60)
-    for case in folder.iterdir():
-        (case / "test.tsv").touch()  # most have none
     return folder
 
 

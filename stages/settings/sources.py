@@ -11,7 +11,7 @@ from stages.system.errors import UserError
 # Files of a source with questions
 CORPUS_FILE = "wiki.txt"
 QUESTION_FILES = {"train": "birth_places_train.tsv", "dev": "birth_dev.tsv", "test": "birth_test_inputs.tsv"}
-OWN_FILES = {"train": "train.tsv", "dev": "dev.tsv", "test": "test.tsv"}  # a user's; test.tsv may be empty
+OWN_FILES = {"train": "train.tsv", "dev": "dev.tsv", "test": "test.tsv"}  # a user's; test.tsv may be missing
 OWN_PAGES = "pages.txt"
 MOST_NAMED = 10  # files that a message names
 # The file of a source without questions
@@ -50,12 +50,12 @@ class Own(Section):
     def path(self) -> Path:
         """Return the folder. Raises UserError: it lacks a file."""
         folder = Path(self.folder)
-        for name in (OWN_PAGES, *OWN_FILES.values()):
+        for name in (OWN_PAGES, OWN_FILES["train"], OWN_FILES["dev"]):
             if not (folder / name).exists():
                 there = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
                 what = f"sources.own.folder: there is no {folder / name}"
                 what += f", only {', '.join(there[:MOST_NAMED])}" if there else ""
-                advice = f"name a folder with {OWN_PAGES}, train.tsv, dev.tsv and test.tsv, which may be empty"
+                advice = f"name a folder with {OWN_PAGES}, train.tsv, dev.tsv and, if wanted, test.tsv"
                 raise UserError(f"params.yaml: {what}; {advice}")
         return folder
 
