@@ -63,7 +63,7 @@ def load_trained(stage: str, recipe: str | None, variant: str | None, seed: int 
     found = [folder for folder in of_seed if (folder / RECORD).is_file()]
     data = PREPARED / recipe
     if not found or not data.exists():
-        raise UserError(f"no {variant} of {recipe} with seed {seed} has been trained; {make}")
+        raise UserError(f"{KINDS[stage].output} has no {variant} of {recipe} with seed {seed}; {make}")
     prepared = Prepared.load(data)
     # weights of other settings may fit and mean something else: many settings change no shape (rope's theta)
     others = [other_than(read_json(folder / RECORD), experiment, prepared) for folder in found]
