@@ -47,6 +47,10 @@ class Synthetic(Section):
 class Own(Section):
     folder: Annotated[str, Field(min_length=1)]
 
+    def files(self) -> list[Path]:
+        """List the files that are there. Raises UserError: one is missing."""
+        return [path for name in (OWN_PAGES, *OWN_FILES.values()) if (path := self.path() / name).exists()]
+
     def path(self) -> Path:
         """Return the folder. Raises UserError: it lacks a file."""
         folder = Path(self.folder)
@@ -63,6 +67,10 @@ class Own(Section):
 class Text(Section):
     path: Annotated[str, Field(min_length=1)]
     people: Annotated[int, Field(gt=0, le=MOST_PEOPLE)]
+
+    def files(self) -> list[Path]:
+        """List the file; none where the path is the folder that stands for a generated world."""
+        return [path] if (path := Path(self.path)).is_file() else []
 
 
 class Pairs(Section):

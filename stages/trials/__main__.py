@@ -27,13 +27,17 @@ def main() -> None:
         print_plan(plan, missing)
         return
 
-    jobs = {cell: job_of(plan, cell) for cell in in_turns(plan, missing)}
-    cells = {job.key: cell for cell, job in jobs.items()}
+    jobs: dict[str, Job] = {}
+    cells: dict[str, list[Cell]] = {}  # by key: a sweep may have the recipe's own value
+    for cell in in_turns(plan, missing):
+        job = job_of(plan, cell)
+        jobs[job.key] = job
+        cells.setdefault(job.key, []).append(cell)
 
     def add(job: Job) -> None:
-        cell = cells[job.key]
         measured = read_json(job.result_folder / ROW_FILE)
-        add_row(plan.name, Row(**cell.model_dump(), settings=plan.digest(cell), **measured))
+        for cell in cells[job.key]:
+            add_row(plan.name, Row(**cell.model_dump(), settings=plan.digest(cell), **measured))
 
     for job in jobs.values():
         if job.result is not None:

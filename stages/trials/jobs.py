@@ -9,11 +9,12 @@ from stages.jobs.job import Job, code_digest
 from stages.prepare import prepare
 from stages.settings.params import QuestionRecipe, Settings
 from stages.sources.pairs import SOME, draw_pairs, people_for, prepared_pairs
-from stages.system.files import WORK, digest, new_folder
+from stages.system.files import WORK, digest, files_digest, locked, new_folder
 from stages.trials.study.plan import Plan
 from stages.trials.study.row import Cell
 
 CODE = ("corpus", "sources", "data.py", "prepare.py")  # that prepared data depend on
+PATIENCE = 600.0  # seconds: another study may be making the same data
 
 
 def in_turns(plan: Plan, cells: list[Cell]) -> list[Cell]:
@@ -39,22 +40,27 @@ def job_of(plan: Plan, cell: Cell) -> Job:
 def data_of(params: Settings, name: str, variant: str) -> Path:
     """Return the folder of a recipe's prepared data below work/, made unless it was.
 
-    variant: for source `pairs` it decides how many pairs there are.
+    variant: for source `pairs` it decides how many pairs there are. Raises UserError: a file is missing or faulty.
     """
     recipe, sources = params.recipe_named(name), params.sources
-    is_pairs = recipe.data.source == "pairs"
-    depends_on = [recipe.data.model_dump(), recipe.model.context, getattr(sources, recipe.data.source).model_dump()]
+    source = recipe.data.source
+    depends_on = [recipe.data.model_dump(), recipe.model.context, getattr(sources, source).model_dump()]
     depends_on += [sources.synthetic.model_dump(), code_digest(*CODE)]
-    if is_pairs:
+    if source == "pairs":
         depends_on += [recipe.model.model_dump(), variant, params.variants[variant]]
+        depends_on += [code_digest("model", f"mixers/{variant}.py")]
+    if source in ("own", "text"):
+        files = getattr(sources, source).files()
+        depends_on += [files_digest(file.parent, [file]) for file in files]
     folder = WORK / f"data-{name}-{digest(depends_on)[:KEY_DIGITS]}"
     prepared = folder / "prepared"
-    if not prepared.is_dir() and is_pairs:
-        with new_folder(prepared) as new:
-            pairs_for(params, name, variant).save(new)
-    elif not prepared.is_dir():
-        obtain(params, name, folder / "raw")
-        prepare(recipe, name, folder / "raw", prepared)
+    with locked(WORK / f"{folder.name}.lock", PATIENCE):
+        if not prepared.is_dir() and source == "pairs":
+            with new_folder(prepared) as new:
+                pairs_for(params, name, variant).save(new)
+        elif not prepared.is_dir():
+            obtain(params, name, folder / "raw")
+            prepare(recipe, name, folder / "raw", prepared)
     return prepared
 
 

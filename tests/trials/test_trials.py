@@ -73,6 +73,12 @@ def test_a_study_trains_what_lacks_a_row_and_writes_rows_and_page(carried_out: A
     assert "born" not in "".join(row.model_dump_json() for row in rows)
 
 
+def test_cells_of_the_same_settings_are_one_training_and_a_row_each(carried_out: Any) -> None:
+    rows, done, _ = carried_out(changes={"recipe": {}, "swept": {"pretrain.epochs": [1, 2]}})
+    assert [(row.change, row.epochs) for row in rows] == [("recipe", 1), ("swept", 1), ("swept", 2)]
+    assert len(done) == 2
+
+
 def test_worlds_and_held_out_questions_take_the_place_of_the_recipes_own(carried_out: Any) -> None:
     rows, _, _ = carried_out(worlds=[5, 6], held_out=7)
     assert [(row.world, row.questions) for row in rows] == [("5", 7), ("6", 7)]
@@ -88,6 +94,11 @@ def test_a_model_of_a_text_is_scored_on_the_same_windows_and_writes_at_each_temp
     figures = json.loads(rows[0].text)
     assert 0 < figures["window_loss"] < 8 and 0 <= figures["recited_1"] <= 100
     assert "What is written" in page
+
+    (tmp_path / "own.txt").write_text("That is another question.\n" * 200, encoding="utf-8")
+    Path("reports/trials/mine/rows.csv").unlink()
+    (row,), done, _ = carried_out(recipe="text", changes={"own": change}, measures=["window_loss", "recited_0"])
+    assert done and row.characters != rows[0].characters  # the file is read anew
 
 
 @pytest.mark.parametrize("token", [False, True])
