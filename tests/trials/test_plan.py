@@ -150,6 +150,9 @@ def test_another_study_chooses_a_value_for_each_variant(written: Written, enough
     assert by_name["plain", "vanilla"].learning_rate == (0.001 if enough is None else 0.01)
     assert by_name["twice", "rope"].learning_rate == 2 * chosen
     assert {at_end for *_, at_end in plan.choices()} == {True}
+    twice = written(choose=[choice], changes={"twice": {"pretrain.learning_rate": "times two"}})
+    with pytest.raises(UserError, match="was 'times two'; allowed: `times` and a number"):
+        twice.params_of(twice.cells[0])
 
 
 def choice(of: str = "b", by: str = "loss") -> dict[str, str]:
@@ -170,6 +173,13 @@ def choice(of: str = "b", by: str = "loss") -> dict[str, str]:
         ({"changes": {"a": {"pretrain.epoch": 3}}}, r"mine.yaml, change a: recipes.quick.pretrain.epoch: unknown key"),
         ({"settings": {"pretrain.epoch": 3}}, r"mine.yaml, change recipe: recipes.quick.pretrain.epoch: unknown key"),
         ({"changes": {"a": {"pretrain.epochs": 0}}}, r"mine.yaml, change a: recipes.quick.pretrain.epochs: was 0"),
+        ({"changes": {"a": {"variants": ["ropee"]}}}, "mine.yaml: unknown variant 'ropee'; allowed: vanilla"),
+        ({"changes": {"a": {"seeds": [3, 4]}}}, "mine.yaml, change a: seeds: the study's own `seeds`"),
+        (
+            {"worlds": [5], "settings": {"sources.synthetic.seed": 6}},
+            "change recipe: sources.synthetic.seed: the study",
+        ),
+        ({"held_out": 7, "settings": {"data.held_out": 8}}, "change recipe: data.held_out: the study's own"),
         ({"changes": {"a": {"model.layers.two": 2}}}, r"mine.yaml, change a: recipes.quick.model.layers: was"),
     ],
 )

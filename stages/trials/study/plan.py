@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from functools import cached_property
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -79,7 +79,8 @@ class Plan:
         self.study = check(Study, read_yaml(self.path), str(self.path))
         try:
             params.recipe_named(self.study.recipe)
-            for variant in self.study.variants:
+            of_changes = [keys.get(VARIANTS, []) for keys in self.study.changes.values()]
+            for variant in chain(self.study.variants, *of_changes):
                 params.check_variant(variant)
         except UserError as error:
             raise UserError(f"{self.path}: {error}") from error
@@ -117,22 +118,29 @@ class Plan:
         keys = study.changes[cell.change]
         fixed = {key: value for key, value in keys.items() if not isinstance(value, list) and key != RECORD}
         chosen = {choice.key: self._chosen(choice, cell) for choice in study.choose}
+        where = f"{self.path}, change {cell.change}"
         for key in chosen.keys() & fixed.keys():
             if isinstance(fixed[key], str) and fixed[key].startswith(TIMES):
-                fixed[key] = type(chosen[key])(chosen[key] * float(fixed[key].removeprefix(TIMES)))  # a count or a rate
+                try:
+                    times = float(fixed[key].removeprefix(TIMES))
+                except ValueError as error:
+                    raise UserError(f"{where}: {key}: was '{fixed[key]}'; allowed: `times` and a number") from error
+                fixed[key] = type(chosen[key])(chosen[key] * times)  # a count or a rate
         change = study.settings | chosen | fixed | cell.values
+        decided: dict[str, Any] = {"seeds": [cell.seed]}
         if cell.world:
-            change["sources.synthetic.seed"] = int(cell.world)
+            decided["sources.synthetic.seed"] = int(cell.world)
         if self.params.recipe_named(study.recipe).data.source == "pairs":
-            change["sources.pairs.seed"] = cell.seed
+            decided["sources.pairs.seed"] = cell.seed
         if study.held_out:
-            change["data.held_out"] = study.held_out
-        change["seeds"] = [cell.seed]
+            decided["data.held_out"] = study.held_out
+        for key in decided.keys() & change.keys():
+            raise UserError(f"{where}: {key}: the study's own `seeds`, `worlds` or `held_out` says it; remove it here")
         placed = {
             key if key.startswith(OF_PARAMS) else f"recipes.{study.recipe}.{key}": value
-            for key, value in change.items()
+            for key, value in (change | decided).items()
         }
-        return self.params.changed(placed, f"{self.path}, change {cell.change}")
+        return self.params.changed(placed, where)
 
     @cached_property
     def others(self) -> dict[str, "Plan"]:
