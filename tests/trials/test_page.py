@@ -38,8 +38,8 @@ def test_the_interval_of_worlds_and_of_other_figures_is_students() -> None:
     rows = [marked(marks, world=str(number)) for number, marks in enumerate(["1110", "1100", "1111", "1000"])]
     low, high = stats.t.interval(0.95, 3, loc=62.5, scale=stats.sem([75, 50, 100, 25]))
     assert interval(rows, MEASURES["answered"]) == pytest.approx((low, min(100, high)))
-    losses = [row_of(CELL, loss=value) for value in (1.0, 2.0, 4.0)]
-    expected = stats.t.interval(0.95, 2, loc=7 / 3, scale=stats.sem([1, 2, 4]))
+    losses = [row_of(CELL, loss=value) for value in (5.0, 6.0, 8.0)]
+    expected = stats.t.interval(0.95, 2, loc=19 / 3, scale=stats.sem([5, 6, 8]))
     assert interval(losses, MEASURES["loss"]) == pytest.approx(expected)
 
 
@@ -48,6 +48,17 @@ def test_a_share_without_marks_has_wilsons_interval_and_two_trainings_have_none(
     assert interval([one], MEASURES["answered"]) == pytest.approx([100 * end for end in wilson(0.9275, 400)])
     assert Group(CELL, [one, one]).shown(MEASURES["answered"]) == "92.8"
     assert Group(CELL, [one]).shown(MEASURES["page_bits"]) == "–"
+
+
+def test_an_interval_is_of_questions_that_there_are_and_of_shares_that_can_be() -> None:
+    """Where no page tells an answer nothing is memorised; where all trainings are equal nothing is spread."""
+    rows = [row_of(CELL, facts=0, memorised=0, memorised_marks="-" * 10) for _ in range(3)]
+    assert interval(rows, MEASURES["memorised"]) == ()
+    assert interval([row_of(CELL, own_page=2)] * 3, MEASURES["own_page"]) == ()
+    spread = [row_of(CELL, own_page=number) for number in (0, 0, 9)]
+    assert interval(spread, MEASURES["own_page"]) == (0, 100)
+    unlikelier = [row_of(CELL, question_share=share) for share in (-0.1, -0.1, 0.0)]
+    assert interval(unlikelier, MEASURES["question_share"])[0] < -10
 
 
 def test_the_axis_is_the_swept_number_with_the_most_values() -> None:

@@ -102,13 +102,16 @@ def interval(rows: Sequence[Row], measure: Measure) -> tuple[float, float] | tup
     training has questions of its own, and for other figures, Student's over three trainings or more.
     """
     marks = [measure.marks(row) for row in rows] if measure.marks else [""]
-    if all(marks) and len({row.world for row in rows}) == 1:
+    if all({*of_row} - {"-"} for of_row in marks) and len({row.world for row in rows}) == 1:
         low, high = accuracy_interval(marks_of(marks))
         return 100 * low, 100 * high
     values = [value for row in rows if not isnan(value := measure.value(row))]
     if len(values) >= LEAST_SEEDS:
         half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1) * stats.sem(values))
+        if not half:  # all are equal: it shows nothing of how far others lie
+            return ()
         low, high = float(np.mean(values)) - half, float(np.mean(values)) + half
+        low = low if measure.may_be_negative else max(0.0, low)
         return (low, min(100.0, high)) if measure.is_percent else (low, high)
     if measure.marks and len(values) == 1 and rows[0].questions:
         low, high = wilson(values[0] / 100, rows[0].questions)
