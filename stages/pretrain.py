@@ -23,8 +23,8 @@ def carry_out(job: Job) -> None:
     begin_job(2 if passes else 1)
     if passes:
         before = weights.with_stem(f"{WEIGHTS}-before")
-        train_to(before, experiment, prepared, phase, job.seed, job.settings)
-        phase = self_training(phase, passes, experiment, prepared, before)
+        first, phase = phase, self_training(phase, passes, experiment, prepared, before)  # refused before any training
+        train_to(before, experiment, prepared, first, job.seed, job.settings)
     record = train_to(weights, experiment, prepared, phase, job.seed, job.settings, before)
     files = [weights.name, f"{WEIGHTS}.csv"]
     job.end(files, vocabulary_sha256=prepared.vocabulary.sha256, trainings={WEIGHTS: record})

@@ -16,6 +16,7 @@ from stages.jobs.executor import run_job
 from stages.jobs.job import data_digest, jobs_of
 from stages.model.likelihood import read_targets
 from stages.settings.params import load
+from stages.system.errors import UserError
 from stages.system.files import read_json
 from stages.training import phases
 from tests.support.project import save_prepared, small, write_params
@@ -62,7 +63,7 @@ def test_every_page_is_asked_the_training_question_and_its_phrases_share_one_pro
     assert phrases.probabilities[0].tolist() == [1e-6, pytest.approx(1.0, abs=1e-5)]
 
 
-def trained(folder: Path, monkeypatch: pytest.MonkeyPatch, self_training_epochs: int | None) -> Path:
+def trained(folder: Path, monkeypatch: pytest.MonkeyPatch, self_training_epochs: int | None, **changed: Any) -> Path:
     """The folder of a job: three epochs and so many own ones."""
     save_prepared(folder / "data/prepared/quick")
     few = {
@@ -70,6 +71,7 @@ def trained(folder: Path, monkeypatch: pytest.MonkeyPatch, self_training_epochs:
         "self_training_epochs": self_training_epochs,
         "batch_size": 2,
         "objectives": {"title_cloze": CLOZE},
+        **changed,
     }
     values = {f"recipes.quick.pretrain.{key}": value for key, value in few.items()}
     write_params(folder, small, values | {"recipes.quick.model.context": 64, "model.variant": "vanilla"})
@@ -91,6 +93,15 @@ def test_own_epochs_follow_the_others_and_count_with_them(tmp_path: Path, monkey
     assert curve.epoch.tolist() == [1, 2, 3, 4, 5] and curve.step.tolist() == [4, 8, 12, 16, 20]
     assert facts["examples"] == 5 * len(DOCUMENTS)
     assert facts["seconds"] >= read_json(before.with_suffix(".json"))["seconds"]
+
+
+def test_own_epochs_that_are_too_few_for_the_warm_up_are_refused_before_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schedule = {"warmup_tokens": 2 * len(DOCUMENTS) * 64, "decay_epochs": None, "min_lr_ratio": 0.1}
+    with pytest.raises(UserError, match="warmup_tokens: the warm-up has"):
+        trained(tmp_path, monkeypatch, 2, schedule=schedule)
+    assert not [*tmp_path.rglob("weights-before*")]
 
 
 def test_own_epochs_draw_what_the_model_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
