@@ -100,12 +100,20 @@ def test_a_constant_answer_counts_in_any_spelling(tmp_path: Path, run_in: Run) -
     assert outcome.out.startswith("l’art: 1 of 1 dev = 100.0 %")
 
 
-def test_questions_that_no_held_out_number_takes_are_refused(tmp_path: Path, run_in: Run) -> None:
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("held_out", 1, "was 1; raise it"),
+        ("question", f"Τι {'πολύ ' * 10}σπούδασε {{name}};", "with it a question takes 83 characters, 65 fit"),
+    ],
+)
+def test_changes_of_questions_that_cannot_be_asked_are_refused(
+    tmp_path: Path, run_in: Run, key: str, value: Any, message: str
+) -> None:
     folder = folder_with(tmp_path, {"train.tsv": "".join(ASKED[:6]) * 2})
-    write_params(folder, tiny, {"recipes.own.data.held_out": 1})
+    write_params(folder, tiny, {f"recipes.own.data.{key}": value})
     assert run_in(folder, data).code == 0
-    message = error(run_in(folder, prepare))
-    assert message.startswith("error: params.yaml: recipes.own.data.held_out: was 1; raise it")
+    assert error(run_in(folder, prepare)).startswith(f"error: params.yaml: recipes.own.data.{key}: {message}")
 
 
 def test_answers_and_forms_cannot_command_the_terminal(
