@@ -22,11 +22,12 @@ from pydantic import TypeAdapter
 from stages.jobs.executor import Watch, check_jobs, run_job, submit_all
 from stages.jobs.job import Job
 from stages.system.errors import UserError, command, tell
-from stages.system.files import WORK, write_bytes
+from stages.system.files import WORK, locked, write_bytes
 from stages.system.lifetime import AGAIN, stop_requests
 
 JOB = TypeAdapter(Job)
 CONNECTED_WITHIN = 20  # seconds
+RECEIVED_WITHIN = 60.0  # seconds
 COMMAND = ["python", "-m", "stages.jobs.cluster"]
 INSTALL = "pip install -r requirements-cluster.txt -c requirements.lock"
 
@@ -68,8 +69,9 @@ def received(content: bytes) -> Job:
     files = files_in(content)
     key = files.pop("key").decode()
     job = replace(JOB.validate_json(files.pop("job")), prepared=WORK / f"{key}-data" / "prepared")
-    for name, file in files.items():
-        write_bytes((job.prepared.parent if name.startswith("prepared/") else WORK) / name, file)
+    with locked(WORK / "received.lock", RECEIVED_WITHIN):  # another worker of this checkout may need the same files
+        for name, file in files.items():
+            write_bytes((job.prepared.parent if name.startswith("prepared/") else WORK) / name, file)
     if job.key != key:
         what = f"{Path.cwd()} has other code, torch or numpy than the checkout that sent the job"
         raise UserError(f"{what}; check out the same commit there, with the packages of requirements.lock")
