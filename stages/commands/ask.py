@@ -134,6 +134,8 @@ def main() -> None:
         except UserError as error:
             if given.question:
                 raise
+            if given.json:
+                print(json.dumps({"question": question, "error": str(error)} | origin), flush=True)
             tell(error_line(str(error)))  # the next question may be a better one
 
 

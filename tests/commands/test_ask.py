@@ -149,6 +149,10 @@ def test_questions_are_read_one_a_line_to_the_end_and_a_bad_one_stops_nothing(ru
     assert "has 74 characters; the model reads 63 at most" in second
     assert third.startswith("error: '�' has no character")
     assert run(ask) == Outcome(0, "", f"{MODEL}\n")  # no input
+    pair = run(ask, "--json", "--variant", "vanilla", stdin=f"漢\n{ZOE}".encode()).out.splitlines()
+    refused, answered = map(json.loads, pair)
+    assert refused["question"] == "漢" and refused["error"].startswith("'漢' has no character")
+    assert answered["question"] == ZOE and "error" not in answered
 
 
 def test_a_terminal_shows_what_to_ask(project: Path) -> None:
