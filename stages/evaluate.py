@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from stages.corpus.tables import CURVE_COLUMNS, PREDICTION_COLUMNS, read_table, write_table
 from stages.jobs.executor import run_stage
 from stages.jobs.job import INITS, WEIGHTS, Job
-from stages.system.errors import command
+from stages.settings.params import PARAMS
+from stages.system.errors import UserError, command
 from stages.system.files import write_json, write_metrics
 from stages.system.progress import begin_job, counted
 
@@ -29,6 +30,11 @@ def carry_out(job: Job) -> None:
     experiment = Experiment.of(job.params, job.recipe_name, job.variant)
     prepared = Prepared.load(job.prepared)
     pretrained, finetuned = (needed.result_folder for needed in job.inputs)
+    most = experiment.question_recipe.generation.max_characters
+    longest = int(prepared.answers["dev"].lengths.max())
+    if longest > most:  # stage data checks it, and may have run when it was more
+        key = f"recipes.{job.recipe_name}.generation.max_characters"
+        raise UserError(f"{PARAMS}: {key}: was {most}; allowed: at least {longest}, the length of the longest answer")
     begin_job(1)
     answered = predictions(experiment, prepared, finetuned, job.seed)
     weights = {

@@ -32,6 +32,14 @@ def test_predictions_and_record_are_each_models_own(
     assert record["documents_per_second"] == round(training["examples"] / training["seconds"], 1)
 
 
+def test_answers_that_a_model_may_not_say_are_refused(project: Path, run: Run, change: ChangeParams) -> None:
+    with restored(project):
+        change({"model.variant": "vanilla", "recipes.quick.generation.max_characters": 3})
+        *_, line = run(evaluate).err.splitlines()  # below the bar
+    key = "recipes.quick.generation.max_characters"
+    assert line == f"error: params.yaml: {key}: was 3; allowed: at least 4, the length of the longest answer"
+
+
 def test_the_metrics_are_the_means_of_the_variant_that_is_best_on_dev(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_in: Run
 ) -> None:
