@@ -108,6 +108,15 @@ def test_every_committed_page_is_what_its_rows_make(name: str, monkeypatch: pyte
     assert [figure for figure in figures if figure not in page] == []
 
 
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_interval_holds_its_mean(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    for group in groups_of(plan := Plan(name, SETTINGS)):
+        for measure in map(MEASURES.__getitem__, plan.study.measures):
+            if ends := interval(group.rows, measure):
+                assert ends[0] <= group.mean(measure) + 1e-9 and group.mean(measure) <= ends[1] + 1e-9, measure.title
+
+
 def test_a_study_with_rows_has_a_stage_and_a_page_and_no_other_has_a_stage() -> None:
     outs = [path for name, stage in STAGES.items() if name.startswith("stages/trials/") for path, *_ in stage["outs"]]
     listed = sorted(path.parent.name for path in map(Path, outs) if path.name == "page")

@@ -120,8 +120,8 @@ MEASURES = {
     "extracted": Measure("answered of memorised, %", lambda row: _share(row.both, row.memorised)),
     "own_page": Measure("another phrase of the page, %", lambda row: _share(row.own_page, row.questions)),
     "reader": Measure("what the reader says, %", lambda row: _share(row.reader, row.questions)),
-    "page_bits": Measure("bits in the page's form", lambda row: row.page_bits),
-    "question_bits": Measure("bits of a question", lambda row: row.question_bits),
+    "page_bits": Measure("bits in the page's form", lambda row: row.page_bits, may_be_negative=True),
+    "question_bits": Measure("bits of a question", lambda row: row.question_bits, may_be_negative=True),
     "page_share": Measure(
         "saved of the place's bits, page form, %", lambda row: 100 * row.page_share, may_be_negative=True
     ),
