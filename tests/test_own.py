@@ -85,7 +85,7 @@ def test_another_relation_in_another_script_from_pages_to_answers(tmp_path: Path
     assert {*probed.row} == {1, 2}  # both dev questions
     outcome = run_in(folder, ask, "Τι σπούδασε Όλγα Σέρρα;", "--top", "1")
     assert outcome.out.split()[0] == "Χημεία" and outcome.err == (
-        "Model: recipe own, variant vanilla, seed 1\nThe page of 'Όλγα Σέρρα' says so, too.\n"
+        "Model: recipe own, variant vanilla, seed 1\nThe page of 'Όλγα Σέρρα' has these words.\n"
     )
     other = run_in(folder, ask, "Πού ζει η Όλγα;")
     assert "`Τι σπούδασε NAME;`" in other.err

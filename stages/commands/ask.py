@@ -171,6 +171,6 @@ def show(reply: Reply, origin: dict[str, object], as_json: bool, at_least: float
         say(UNSURE)
 
     if answers and reply.name and reply.has_page:
-        tell(f"The page of {quoted(reply.name)} {'says so, too' if answers[0].in_page else 'does not say so'}.")
+        tell(f"The page of {quoted(reply.name)} {'has' if answers[0].in_page else 'does not have'} these words.")
     for note in reply.notes:
         tell(f"note: {note}")

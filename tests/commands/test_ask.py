@@ -27,7 +27,7 @@ MODEL = "Model: recipe quick, variant vanilla, seed 1"
 
 def test_a_question_is_answered_with_the_likeliest_answers_first(run: Run) -> None:
     outcome = run(ask, f" {ZOE} ")
-    assert (outcome.code, outcome.err) == (0, f"{MODEL}\nThe page of 'Zoé Ark' says so, too.\n")
+    assert (outcome.code, outcome.err) == (0, f"{MODEL}\nThe page of 'Zoé Ark' has these words.\n")
     shown = answers(outcome.out)
     assert len(shown) == len(dict(shown)) == 5
     assert shown[0][0] == "Brod" and shown[0][1] > 0.5
@@ -63,7 +63,7 @@ def test_answers_below_the_least_probability_are_left_out(
     outcome = run(ask, ZOE, "--at-least", least)
     if kept:
         assert [place for place, _ in answers(outcome.out)] == kept
-        assert outcome.err == f"{MODEL}\nThe page of 'Zoé Ark' says so, too.\n"
+        assert outcome.err == f"{MODEL}\nThe page of 'Zoé Ark' has these words.\n"
     else:
         assert outcome == Outcome(0, "I don't know\n", f"{MODEL}\n")
     line = json.loads(run(ask, ZOE, "--json", "--at-least", least).out)
@@ -76,7 +76,7 @@ def test_an_answer_that_the_page_lacks_is_told(run: Run, monkeypatch: pytest.Mon
     monkeypatch.setattr("stages.commands.ask.beam_search", lambda *_: [likely])
     outcome = run(ask, ZOE)
     assert answers(outcome.out)[0] == ("(nothing)", 0.5)
-    assert outcome.err == f"{MODEL}\nThe page of 'Zoé Ark' does not say so.\n"
+    assert outcome.err == f"{MODEL}\nThe page of 'Zoé Ark' does not have these words.\n"
 
 
 def test_a_page_may_say_so_in_another_spelling(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,8 +142,8 @@ def test_questions_are_read_one_a_line_to_the_end_and_a_bad_one_stops_nothing(ru
     model, says, first, second, says_again, third = outcome.err.splitlines()
     assert (model, says, says_again) == (
         MODEL,
-        "The page of 'Lu Fane' says so, too.",
-        "The page of 'Zoé Ark' says so, too.",
+        "The page of 'Lu Fane' has these words.",
+        "The page of 'Zoé Ark' has these words.",
     )
     assert first == "error: '漢' has no character that the corpus has; ask: Where was NAME born?"
     assert "has 74 characters; the model reads 63 at most" in second
@@ -166,4 +166,4 @@ def test_a_terminal_shows_what_to_ask(project: Path) -> None:
     model, form, names, how, says = ended.stderr.splitlines()
     assert (model, form, how) == (MODEL, "Ask: Where was NAME born?", "Ctrl-D ends")
     assert {*names.removeprefix("Names to try: ").split(", ")} <= {*BIRTHPLACES}
-    assert says == "The page of 'Zoé Ark' says so, too."
+    assert says == "The page of 'Zoé Ark' has these words."
