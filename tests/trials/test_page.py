@@ -54,7 +54,7 @@ def test_an_interval_is_of_questions_that_there_are_and_of_shares_that_can_be() 
     """Where no page tells an answer nothing is memorised; where all trainings are equal nothing is spread."""
     rows = [row_of(CELL, facts=0, memorised=0, memorised_marks="-" * 10) for _ in range(3)]
     assert interval(rows, MEASURES["memorised"]) == ()
-    assert interval([row_of(CELL, own_page=2)] * 3, MEASURES["own_page"]) == ()
+    assert interval([row_of(CELL, facts=95, memorised=94)] * 3, MEASURES["memorised"]) == ()
     spread = [row_of(CELL, own_page=number) for number in (0, 0, 9)]
     assert interval(spread, MEASURES["own_page"]) == (0, 100)
     unlikelier = [row_of(CELL, question_share=share) for share in (-0.1, -0.1, 0.0)]

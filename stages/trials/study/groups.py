@@ -107,9 +107,9 @@ def interval(rows: Sequence[Row], measure: Measure) -> tuple[float, float] | tup
         return 100 * low, 100 * high
     values = [value for row in rows if not isnan(value := measure.value(row))]
     if len(values) >= LEAST_SEEDS:
-        half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1) * stats.sem(values))
-        if not half:  # all are equal: it shows nothing of how far others lie
+        if min(values) == max(values):  # which shows nothing of how far others lie
             return ()
+        half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1) * stats.sem(values))
         low, high = float(np.mean(values)) - half, float(np.mean(values)) + half
         low = low if measure.may_be_negative else max(0.0, low)
         return (low, min(100.0, high)) if measure.is_percent else (low, high)
