@@ -68,8 +68,9 @@
     }
     const judged = place && asked.text === null;
     const right = judged && isRight(text, told, place);
+    const silence = `It says nothing${closes(text) ? "" : ": at the end of a question ⁇ asks for its answer"}.`;
     part("status").className = judged ? (right ? "right" : "wrong") : "";
-    part("status").textContent = `${told ? `“${told}”` : "It says nothing."} ${judged ? (right ? "✓ right" : "✗ wrong") : ""}`;
+    part("status").textContent = `${told ? `“${told}”` : silence} ${judged ? (right ? "✓ right" : "✗ wrong") : ""}`;
   };
 
   // Every model in every form, about the same person.
