@@ -1,7 +1,6 @@
 """Stage `prepare`: text → encoded documents, questions and the knowledge audit."""
 
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 
 from stages.corpus.prepared import SPLITS, Prepared, audit
@@ -9,10 +8,10 @@ from stages.corpus.questions import Question, hold_out
 from stages.corpus.reader import with_candidates
 from stages.corpus.tables import write_table
 from stages.corpus.titles import title_lengths
-from stages.settings.params import PARAMS, QuestionRecipe, Recipe, load
+from stages.settings.params import PARAMS, QuestionData, QuestionRecipe, Recipe, load
 from stages.settings.sources import CORPUS_FILE, QUESTION_FILES, TEXT_FILE
 from stages.sources.own import read_own
-from stages.sources.parsing import length_in_context, read_documents, read_questions, read_text
+from stages.sources.parsing import read_documents, read_questions, read_text
 from stages.system.errors import Parser, UserError, command
 from stages.system.files import PREPARED, new_folder
 
@@ -29,16 +28,22 @@ def main() -> None:
 def prepare(recipe: Recipe, name: str, raw: Path, folder: Path) -> str:
     """Encode what a recipe reads from the folder `raw`, and return a line that says how much it is.
 
-    name: the recipe's. Raises UserError: a file or `data.held_out` is faulty.
+    name: the recipe's. Raises UserError: a file, `data.held_out` or `data.question` is faulty.
     """
     documents, questions = read(recipe, raw)
     if isinstance(recipe, QuestionRecipe):
-        documents, questions = changed(documents, questions, recipe, f"recipes.{name}.data")
+        documents, questions = changed(documents, questions, recipe.data, f"recipes.{name}.data")
 
     titles = set()
     if recipe.data.source == "own":  # titles of other sources are known by their form, but for one of a real page
         titles = {question.name for asked in questions.values() for question in asked}
-    prepared = with_candidates(Prepared.of(documents, questions, titles))
+    encoded = Prepared.of(documents, questions, titles)
+    if isinstance(recipe, QuestionRecipe) and recipe.data.question:
+        longest, room = max(map(encoded.longest_question, SPLITS)), recipe.model.context + 1
+        if longest > room:
+            what = f"with it a question takes {longest} characters as the model reads it, {room} fit"
+            raise UserError(f"{PARAMS}: recipes.{name}.data.question: {what}: shorten it or raise model.context")
+    prepared = with_candidates(encoded)
     summary = f"{len(documents)} documents of {len(prepared.vocabulary)} characters"
     with new_folder(folder) as new:
         prepared.save(new)
@@ -51,13 +56,12 @@ def prepare(recipe: Recipe, name: str, raw: Path, folder: Path) -> str:
 
 
 def changed(
-    documents: list[str], questions: dict[str, list[Question]], recipe: QuestionRecipe, key: str
+    documents: list[str], questions: dict[str, list[Question]], settings: QuestionData, key: str
 ) -> tuple[list[str], dict[str, list[Question]]]:
     """Hold questions out, leave pages out and put questions in another form, where section `data` says so.
 
-    key: the section's. Raises UserError: `held_out` leaves no question, or a question in another form is too long.
+    key: the section's. Raises UserError: `held_out` leaves no question.
     """
-    settings = recipe.data
     questions = hold_out(questions, settings.held_out, f"{key}.held_out")
     if settings.held_out and not questions["dev"]:
         raise UserError(
@@ -72,10 +76,6 @@ def changed(
             split: [replace(asked, question=settings.question.format(name=asked.name)) for asked in of_split]
             for split, of_split in questions.items()
         }
-        longest = max((length_in_context(asked) for asked in chain(*questions.values())), default=0)
-        if longest > recipe.model.context + 1:
-            what = f"with it a question takes {longest} characters, {recipe.model.context + 1} fit"
-            raise UserError(f"{PARAMS}: {key}.question: {what}: shorten it or raise `model.context` of the recipe")
     return documents, questions
 
 

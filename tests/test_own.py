@@ -104,7 +104,12 @@ def test_a_constant_answer_counts_in_any_spelling(tmp_path: Path, run_in: Run) -
     ("key", "value", "message"),
     [
         ("held_out", 1, "was 1; raise it"),
-        ("question", f"Τι {'πολύ ' * 10}σπούδασε {{name}};", "with it a question takes 83 characters, 65 fit"),
+        (
+            "question",
+            f"Τι {'πολύ ' * 10}σπούδασε {{name}};",
+            "with it a question takes 83 characters as the model reads it",
+        ),
+        ("question", f"Τι {'…' * 20} {{name}};", "with it a question takes 85 characters as the model reads it"),
     ],
 )
 def test_changes_of_questions_that_cannot_be_asked_are_refused(

@@ -140,6 +140,11 @@ class Prepared:
                 likeliest.setdefault(self.title(row), text[start:end])
         return likeliest
 
+    def longest_question(self, split: str) -> int:
+        """Return the most characters that a question takes with its answer, at least one, and the two ⁇; 0 for none."""
+        lengths = self.questions[split].lengths + np.maximum(self.answers[split].lengths, 1) + 2
+        return int(lengths.max(initial=0))
+
     def of_split(self, split: str) -> pd.DataFrame:
         """Select the rows of one split of `table`, in order."""
         return self.table[self.table.split == split].reset_index(drop=True)

@@ -109,16 +109,11 @@ def _question(row: int, line: str, labelled: bool, context: int, name_of: NameOf
         raise ValueError(f"{quoted(question)} is not a known question" if question else "the question is empty")
     if "" in places:
         raise ValueError(f"no answer follows {quoted(question)}")
-    asked = Question(row, question, name, places[0] if labelled else None)
-    if (length := length_in_context(asked)) > context + 1:
+    length = len(question) + len(places[0] if labelled else "x") + 2 * len(MASK_CHARACTER)
+    if length > context + 1:
         what = f"{quoted(question)} takes {length} characters with answer and marks, {context + 1} fit"
         raise ValueError(f"{what}: shorten it or raise `model.context` of the recipe")
-    return asked
-
-
-def length_in_context(question: Question) -> int:
-    """Return the characters of a question with its answer, at least one, and the marks that open and close it."""
-    return len(question.question) + len(question.place or "x") + 2 * len(MASK_CHARACTER)
+    return Question(row, question, name, places[0] if labelled else None)
 
 
 def _likely_cause(line: str, question: str, tabs: int) -> str:
