@@ -132,10 +132,10 @@ def main() -> None:
             reply = ask(model, prepared, question, given.top, max_characters)
             show(reply, origin, given.json, given.at_least)
         except UserError as error:
-            if given.question:
-                raise
             if given.json:
                 print(json.dumps({"question": question, "error": str(error)} | origin), flush=True)
+            if given.question:
+                raise
             tell(error_line(str(error)))  # the next question may be a better one
 
 

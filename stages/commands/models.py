@@ -61,10 +61,9 @@ def load_trained(stage: str, recipe: str | None, variant: str | None, seed: int 
     selections = sorted((KINDS[stage].output / recipe).glob("*"), key=lambda path: path.name != params.model.variant)
     of_seed = [selection / variant / f"seed-{seed}" for selection in selections]
     found = [folder for folder in of_seed if (folder / RECORD).is_file()]
-    data = PREPARED / recipe
-    if not found or not data.exists():
+    if not found:
         raise UserError(f"{KINDS[stage].output} has no {variant} of {recipe} with seed {seed}; {make}")
-    prepared = Prepared.load(data)
+    prepared = Prepared.load(PREPARED / recipe)
     # weights of other settings may fit and mean something else: many settings change no shape (rope's theta)
     others = [other_than(read_json(folder / RECORD), experiment, prepared) for folder in found]
     if all(others):

@@ -151,6 +151,8 @@ def test_questions_are_read_one_a_line_to_the_end_and_a_bad_one_stops_nothing(ru
     assert run(ask) == Outcome(0, "", f"{MODEL}\n")  # no input
     pair = run(ask, "--json", "--variant", "vanilla", stdin=f"漢\n{ZOE}".encode()).out.splitlines()
     refused, answered = map(json.loads, pair)
+    alone = run(ask, "漢", "--json", "--variant", "vanilla")
+    assert (alone.code, json.loads(alone.out)) == (1, refused)
     assert refused["question"] == "漢" and refused["error"].startswith("'漢' has no character")
     assert answered["question"] == ZOE and "error" not in answered
 
