@@ -48,7 +48,7 @@ class Own(Section):
     folder: Annotated[str, Field(min_length=1)]
 
     def files(self) -> list[Path]:
-        """List the files that are there. Raises UserError: one is missing."""
+        """List the files, with test.tsv if it is there. Raises UserError: another one is missing."""
         return [path for name in (OWN_PAGES, *OWN_FILES.values()) if (path := self.path() / name).exists()]
 
     def path(self) -> Path:

@@ -174,12 +174,13 @@ def choice(of: str = "b", by: str = "loss") -> dict[str, str]:
         ({"settings": {"pretrain.epoch": 3}}, r"mine.yaml, change recipe: recipes.quick.pretrain.epoch: unknown key"),
         ({"changes": {"a": {"pretrain.epochs": 0}}}, r"mine.yaml, change a: recipes.quick.pretrain.epochs: was 0"),
         ({"changes": {"a": {"variants": ["ropee"]}}}, "mine.yaml: unknown variant 'ropee'; allowed: vanilla"),
-        ({"changes": {"a": {"seeds": [3, 4]}}}, "mine.yaml, change a: seeds: the study's own `seeds`"),
+        ({"changes": {"a": {"variants": "rope"}}}, "mine.yaml: changes.a.variants: was rope; allowed: a list of names"),
+        ({"changes": {"a": {"seeds": [3, 4]}}}, "mine.yaml, change a: seeds: key `seeds` of the study"),
         (
             {"worlds": [5], "settings": {"sources.synthetic.seed": 6}},
-            "change recipe: sources.synthetic.seed: the study",
+            "sources.synthetic.seed: key `worlds` of the study",
         ),
-        ({"held_out": 7, "settings": {"data.held_out": 8}}, "change recipe: data.held_out: the study's own"),
+        ({"held_out": 7, "settings": {"data.held_out": 8}}, "data.held_out: key `held_out` of the study says"),
         ({"changes": {"a": {"model.layers.two": 2}}}, r"mine.yaml, change a: recipes.quick.model.layers: was"),
     ],
 )

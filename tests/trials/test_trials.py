@@ -8,13 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 
 from stages.asking.prompts import PAGE_FORMS
 from stages.jobs.executor import run_job
 from stages.jobs.job import Job
 from stages.settings.sources import Pairs
 from stages.sources.pairs import draw_pairs, people_for, prepared_pairs
+from stages.system.errors import UserError
 from stages.trials import __main__ as trials
+from stages.trials import jobs
+from stages.trials.jobs import job_of
 from stages.trials.study.row import Row, add_row, read_rows
 from stages.trials.trial import asked, pairs_stored, place_entropy
 from tests.support.project import small, write_params
@@ -149,6 +153,25 @@ def test_cells_that_share_a_pretraining_do_not_stand_side_by_side(folder: Path) 
     rounds = {"finetune.pretrained_epochs": [1, 2]}
     plan = write_study(variants=["rope"], seeds=[1, 2], changes={"rounds": rounds})
     assert [cell.seed for cell in trials.in_turns(plan, plan.cells)] == [1, 2, 1, 2]
+
+
+def test_the_data_of_pairs_are_made_anew_for_other_code_of_the_model(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change = {f"model.{key}": value for key, value in TINY.items()} | {"sources.pairs.load": 0.01}
+    plan = write_study(variants=["rope"], recipe="pairs", changes={"small": change})
+    before = job_of(plan, plan.cells[0]).prepared
+    code = jobs.code_digest
+    monkeypatch.setattr(jobs, "code_digest", lambda *names: code(*names) + ("changed" if "model" in names else ""))
+    assert job_of(plan, plan.cells[0]).prepared != before
+
+
+def test_two_studies_do_not_make_the_same_data_at_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = write_study(variants=["rope"])
+    made = job_of(plan, plan.cells[0]).prepared.parent
+    monkeypatch.setattr(jobs, "PATIENCE", 0.0)
+    with FileLock(made.with_suffix(".lock")), pytest.raises(UserError, match="is at work here already"):
+        job_of(plan, plan.cells[0])
 
 
 def test_the_plan_checks_all_trainings_and_lists_those_without_a_row(folder: Path, run_in: Run) -> None:

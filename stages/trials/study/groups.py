@@ -99,7 +99,7 @@ def interval(rows: Sequence[Row], measure: Measure) -> tuple[float, float] | tup
     """Return the 95 % interval of a measure's mean.
 
     Of marks it is the project's for accuracies, over questions and, from three trainings on, over these; where each
-    training has questions of its own, and for other figures, Student's over three trainings or more.
+    training has questions of its own, and for other figures, Student's over three trainings or more that are not equal.
     """
     marks = [measure.marks(row) for row in rows] if measure.marks else [""]
     if all({*of_row} - {"-"} for of_row in marks) and len({row.world for row in rows}) == 1:
@@ -107,7 +107,7 @@ def interval(rows: Sequence[Row], measure: Measure) -> tuple[float, float] | tup
         return 100 * low, 100 * high
     values = [value for row in rows if not isnan(value := measure.value(row))]
     if len(values) >= LEAST_SEEDS:
-        if min(values) == max(values):  # which shows nothing of how far others lie
+        if min(values) == max(values):  # equal trainings do not show how far others would lie
             return ()
         half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1) * stats.sem(values))
         low, high = float(np.mean(values)) - half, float(np.mean(values)) + half

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from functools import cached_property
-from itertools import chain, product
+from itertools import product
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import Field
 
 from stages.settings.params import Settings
-from stages.settings.section import LARGEST_SEED, Count, Name, Section, Seed, Some, check, read_yaml
+from stages.settings.section import LARGEST_SEED, Count, Name, Section, Seed, Some, check, read_yaml, written
 from stages.system.errors import UserError
 from stages.system.files import digest
 from stages.trials.study.row import MEASURES, Cell, MeasureName, Row, read_rows
@@ -79,9 +79,14 @@ class Plan:
         self.study = check(Study, read_yaml(self.path), str(self.path))
         try:
             params.recipe_named(self.study.recipe)
-            of_changes = [keys.get(VARIANTS, []) for keys in self.study.changes.values()]
-            for variant in chain(self.study.variants, *of_changes):
+            for variant in self.study.variants:
                 params.check_variant(variant)
+            for change, keys in self.study.changes.items():
+                named = keys.get(VARIANTS, self.study.variants)
+                if not isinstance(named, list) or not named:
+                    raise UserError(f"changes.{change}.{VARIANTS}: was {written(named)}; allowed: a list of names")
+                for variant in named:
+                    params.check_variant(variant)
         except UserError as error:
             raise UserError(f"{self.path}: {error}") from error
 
@@ -123,19 +128,21 @@ class Plan:
             if isinstance(fixed[key], str) and fixed[key].startswith(TIMES):
                 try:
                     times = float(fixed[key].removeprefix(TIMES))
-                except ValueError as error:
+                    fixed[key] = type(chosen[key])(chosen[key] * times)  # a count or a rate
+                except (ValueError, OverflowError) as error:
                     raise UserError(f"{where}: {key}: was '{fixed[key]}'; allowed: `times` and a number") from error
-                fixed[key] = type(chosen[key])(chosen[key] * times)  # a count or a rate
         change = study.settings | chosen | fixed | cell.values
-        decided: dict[str, Any] = {"seeds": [cell.seed]}
+        own: dict[str, tuple[str, Any]] = {"seeds": ("seeds", [cell.seed])}
         if cell.world:
-            decided["sources.synthetic.seed"] = int(cell.world)
+            worlds = "worlds" if study.worlds else "fresh_worlds"
+            own["sources.synthetic.seed"] = (worlds, int(cell.world))
         if self.params.recipe_named(study.recipe).data.source == "pairs":
-            decided["sources.pairs.seed"] = cell.seed
+            own["sources.pairs.seed"] = ("seeds", cell.seed)
         if study.held_out:
-            decided["data.held_out"] = study.held_out
-        for key in decided.keys() & change.keys():
-            raise UserError(f"{where}: {key}: the study's own `seeds`, `worlds` or `held_out` says it; remove it here")
+            own["data.held_out"] = ("held_out", study.held_out)
+        for key in own.keys() & change.keys():
+            raise UserError(f"{where}: {key}: key `{own[key][0]}` of the study says it; remove this one")
+        decided = {key: value for key, (_, value) in own.items()}
         placed = {
             key if key.startswith(OF_PARAMS) else f"recipes.{study.recipe}.{key}": value
             for key, value in (change | decided).items()
