@@ -68,7 +68,7 @@
     }
     const judged = place && asked.text === null;
     const right = judged && isRight(text, told, place);
-    const silence = `It says nothing${closes(text) ? "" : ": at the end of a question ⁇ asks for its answer"}.`;
+    const silence = `It says nothing.${closes(text) ? "" : " End a question with ⁇ to ask for its answer."}`;
     part("status").className = judged ? (right ? "right" : "wrong") : "";
     part("status").textContent = `${told ? `“${told}”` : silence} ${judged ? (right ? "✓ right" : "✗ wrong") : ""}`;
   };
