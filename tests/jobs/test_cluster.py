@@ -10,7 +10,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
+from stages.jobs import cluster
+from stages.jobs.job import jobs_of
+from stages.settings.params import load
+from stages.system.errors import UserError
 from tests.jobs.test_executor import EPOCHS, assert_published, checkpoints, ended, wait_for
 from tests.support.lives import RECIPE, VARIANT, new_project, results, run
 from tests.support.project import copy_stages, environment, start
@@ -92,6 +97,16 @@ def test_a_worker_with_other_code_is_refused_in_one_line(tmp_path: Path, project
     last = stderr.splitlines()[-1]
     assert last.startswith(f"error: pretrain {VARIANT}, seed ") and f"{tmp_path}/other has other code" in last
     assert not (project / "data/pretrained" / RECIPE).exists()
+
+
+def test_two_workers_of_a_checkout_receive_one_after_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(new_project(tmp_path / "project", EPOCHS))
+    job, *_ = jobs_of("pretrain", load())
+    sent = cluster.serialised(job)
+    assert cluster.received(sent).key == job.key
+    monkeypatch.setattr(cluster, "RECEIVED_WITHIN", 0.0)
+    with FileLock(cluster.WORK / "received.lock"), pytest.raises(UserError, match="is at work here already"):
+        cluster.received(sent)
 
 
 def test_a_scheduler_that_does_not_answer_is_told_in_one_line(project: Path, address: str) -> None:
