@@ -24,7 +24,7 @@ from stages.settings.params import Settings
 from stages.system.errors import UserError
 from stages.trials.jobs import job_of
 from stages.trials.study.plan import Plan
-from stages.trials.study.row import TRIAL_REPORTS
+from stages.trials.study.row import rows_file
 
 LARGEST = 127  # an int8 holds it on both sides
 STUDY = "article"
@@ -104,8 +104,7 @@ def job_of_model(model: ArticleModel, params: Settings) -> Job:
     cells = {(cell.change, cell.variant): cell for cell in plan.cells}
     job = job_of(plan, cells[model.change, model.variant])
     if job.result is None:
-        rows = TRIAL_REPORTS / STUDY / "rows.csv"
-        run = f"rm {rows}; python -m stages.trials {STUDY}"
+        run = f"rm {rows_file(STUDY)}; python -m stages.trials {STUDY}"
         raise UserError(f"the article's models are not trained here; run: {run}")
     return job
 

@@ -49,7 +49,8 @@ class Own(Section):
 
     def files(self) -> list[Path]:
         """List the files, with test.tsv if it is there. Raises UserError: another one is missing."""
-        return [path for name in (OWN_PAGES, *OWN_FILES.values()) if (path := self.path() / name).exists()]
+        folder = self.path()
+        return [path for name in (OWN_PAGES, *OWN_FILES.values()) if (path := folder / name).exists()]
 
     def path(self) -> Path:
         """Return the folder. Raises UserError: it lacks a file."""

@@ -1,6 +1,5 @@
 """The jobs of a study's cells, and the data that they read."""
 
-from hashlib import sha256
 from pathlib import Path
 
 from stages.corpus.prepared import Prepared
@@ -10,7 +9,7 @@ from stages.jobs.job import Job, code_digest
 from stages.prepare import prepare
 from stages.settings.params import QuestionRecipe, Settings
 from stages.sources.pairs import SOME, draw_pairs, people_for, prepared_pairs
-from stages.system.files import WORK, digest, locked, new_folder
+from stages.system.files import WORK, digest, files_digest, locked, new_folder
 from stages.trials.study.plan import Plan
 from stages.trials.study.row import Cell
 
@@ -51,7 +50,7 @@ def data_of(params: Settings, name: str, variant: str) -> Path:
         depends_on += [recipe.model.model_dump(), variant, params.variants[variant]]
         depends_on += [code_digest("model", f"mixers/{variant}.py")]
     if source in ("own", "text"):
-        depends_on += [sha256(file.read_bytes()).hexdigest() for file in getattr(sources, source).files()]
+        depends_on += [files_digest(file.parent, [file]) for file in getattr(sources, source).files()]
     folder = WORK / f"data-{name}-{digest(depends_on)[:KEY_DIGITS]}"
     prepared = folder / "prepared"
     with locked(WORK / f"{folder.name}.lock", PATIENCE):

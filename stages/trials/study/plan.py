@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from functools import cached_property
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -79,14 +79,12 @@ class Plan:
         self.study = check(Study, read_yaml(self.path), str(self.path))
         try:
             params.recipe_named(self.study.recipe)
-            for variant in self.study.variants:
-                params.check_variant(variant)
-            for change, keys in self.study.changes.items():
-                named = keys.get(VARIANTS, self.study.variants)
+            of_changes = {change: keys[VARIANTS] for change, keys in self.study.changes.items() if VARIANTS in keys}
+            for change, named in of_changes.items():
                 if not isinstance(named, list) or not named:
                     raise UserError(f"changes.{change}.{VARIANTS}: was {written(named)}; allowed: a list of names")
-                for variant in named:
-                    params.check_variant(variant)
+            for variant in chain(self.study.variants, *of_changes.values()):
+                params.check_variant(variant)
         except UserError as error:
             raise UserError(f"{self.path}: {error}") from error
 

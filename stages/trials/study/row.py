@@ -68,9 +68,14 @@ class Row(Cell):
     text: str = ""  # what a model of a text writes, as JSON (see `trial`)
 
 
+def rows_file(study: str) -> Path:
+    """Return the path of a study's rows."""
+    return TRIAL_REPORTS / study / "rows.csv"
+
+
 def read_rows(study: str) -> list[Row]:
     """Return the rows of a study; none where it has no file."""
-    path = TRIAL_REPORTS / study / "rows.csv"
+    path = rows_file(study)
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     return [Row.model_validate(row) for row in csv.DictReader(lines)]
 
@@ -84,7 +89,7 @@ def add_row(study: str, row: Row) -> None:
 def write_rows(study: str, rows: Iterable[Row]) -> None:
     """Write the file of a study's rows."""
     table = pd.DataFrame([row.model_dump() for row in rows], columns=[*Row.model_fields])
-    write_text(TRIAL_REPORTS / study / "rows.csv", table.to_csv(index=False, lineterminator="\n", na_rep="nan"))
+    write_text(rows_file(study), table.to_csv(index=False, lineterminator="\n", na_rep="nan"))
 
 
 @dataclass(frozen=True)
