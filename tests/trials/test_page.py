@@ -38,8 +38,8 @@ def test_the_interval_of_worlds_and_of_other_figures_is_students() -> None:
     rows = [marked(marks, world=str(number)) for number, marks in enumerate(["1110", "1100", "1111", "1000"])]
     low, high = stats.t.interval(0.95, 3, loc=62.5, scale=stats.sem([75, 50, 100, 25]))
     assert interval(rows, MEASURES["answered"]) == pytest.approx((low, min(100, high)))
-    losses = [row_of(CELL, loss=value) for value in (5.0, 6.0, 8.0)]
-    expected = stats.t.interval(0.95, 2, loc=19 / 3, scale=stats.sem([5, 6, 8]))
+    losses = [row_of(CELL, loss=value) for value in (1.0, 2.0, 4.0)]
+    expected = stats.t.interval(0.95, 2, loc=7 / 3, scale=stats.sem([1, 2, 4]))
     assert interval(losses, MEASURES["loss"]) == pytest.approx(expected)
 
 

@@ -111,8 +111,9 @@ def interval(rows: Sequence[Row], measure: Measure) -> tuple[float, float] | tup
             return ()
         half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1) * stats.sem(values))
         low, high = float(np.mean(values)) - half, float(np.mean(values)) + half
-        low = low if measure.may_be_negative else max(0.0, low)
-        return (low, min(100.0, high)) if measure.is_percent else (low, high)
+        if not measure.is_percent:
+            return low, high
+        return low if measure.may_be_negative else max(0.0, low), min(100.0, high)
     if measure.marks and len(values) == 1 and rows[0].questions:
         low, high = wilson(values[0] / 100, rows[0].questions)
         return 100 * low, 100 * high

@@ -101,7 +101,7 @@ class Measure:
     decimals: int = 1
     marks: Callable[[Row], str] | None = None  # behind a share in percent: a character a question
     has_interval: bool = True  # false of what a machine or the settings decide
-    may_be_negative: bool = False  # of bits that are saved: a model may find the places unlikelier than chance
+    may_be_negative: bool = False  # of a percentage: a model may find the places unlikelier than chance does
 
     @property
     def is_percent(self) -> bool:
@@ -125,8 +125,8 @@ MEASURES = {
     "extracted": Measure("answered of memorised, %", lambda row: _share(row.both, row.memorised)),
     "own_page": Measure("another phrase of the page, %", lambda row: _share(row.own_page, row.questions)),
     "reader": Measure("what the reader says, %", lambda row: _share(row.reader, row.questions)),
-    "page_bits": Measure("bits in the page's form", lambda row: row.page_bits, may_be_negative=True),
-    "question_bits": Measure("bits of a question", lambda row: row.question_bits, may_be_negative=True),
+    "page_bits": Measure("bits in the page's form", lambda row: row.page_bits),
+    "question_bits": Measure("bits of a question", lambda row: row.question_bits),
     "page_share": Measure(
         "saved of the place's bits, page form, %", lambda row: 100 * row.page_share, may_be_negative=True
     ),
@@ -137,9 +137,7 @@ MEASURES = {
     "stored": Measure(
         "stored of the bits asked, %", lambda row: 100 * row.bits_stored / row.bits_asked, may_be_negative=True
     ),
-    "bits_a_parameter": Measure(
-        "bits stored a parameter", lambda row: row.bits_stored / row.parameters, 2, may_be_negative=True
-    ),
+    "bits_a_parameter": Measure("bits stored a parameter", lambda row: row.bits_stored / row.parameters, 2),
     "loss": Measure("loss, nats", lambda row: row.loss, 3),
     "characters": Measure("characters read, M", lambda row: row.characters / 1e6, 2, has_interval=False),
     "parameters": Measure("parameters", lambda row: row.parameters, 0, has_interval=False),
